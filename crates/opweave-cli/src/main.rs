@@ -1,0 +1,2 @@
+//! the binary
+fn main() {}

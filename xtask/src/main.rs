@@ -1,0 +1,2 @@
+//! developer commands
+fn main() {}
