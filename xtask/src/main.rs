@@ -1,2 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
 //! developer commands
 fn main() {}

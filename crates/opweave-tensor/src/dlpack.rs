@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
 //! DLPack interchange: the C structs of <https://dmlc.github.io/dlpack/> and the conversions both ways.
 //!
 //! Ownership (`DLManagedTensor` and its deleter) stays with the caller: opweave borrows memory and never frees it.
@@ -153,10 +156,10 @@ impl RawTensor {
         let index =
             u16::try_from(index).map_err(|_| ViewError::Dlpack { what: "device id", value: i64::from(index) })?;
         let (mut shape, mut strides) = ([0_usize; MAX_RANK], [0_isize; MAX_RANK]);
-        for axis in 0..rank {
+        for (axis, dim) in shape.iter_mut().enumerate().take(rank) {
             // SAFETY: clause 1: `shape` has `ndim` readable values and `axis < ndim`.
             let size = unsafe { *tensor.shape.add(axis) };
-            shape[axis] = usize::try_from(size).map_err(|_| ViewError::Size { axis, size })?;
+            *dim = usize::try_from(size).map_err(|_| ViewError::Size { axis, size })?;
         }
         let data = tensor.data.cast::<u8>();
         if data.is_null() && !shape[..rank].contains(&0) {

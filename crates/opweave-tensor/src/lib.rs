@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
 //! Tensor views over memory that somebody else owns.
 //!
 //! Everything in opweave talks about tensors through [`RawTensor`]: a pointer, a dtype, a device, a shape and strides.

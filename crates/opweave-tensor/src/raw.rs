@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
 //! The view that every argument list is made of.
 
 use std::fmt;

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
 //! Safe views over slices: the lifetime and the bounds that a raw view leaves out.
 
 use std::marker::PhantomData;

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The operators, one module for each family and one file for each operator.
+
+pub mod normalization;
+
+use crate::OperationDecl;
+
+/// Every operation of this workspace, family by family.
+pub const FAMILIES: &[&[OperationDecl]] = &[normalization::OPERATIONS];
+
+/// Every operation of this workspace.
+pub fn operations() -> impl Iterator<Item = &'static OperationDecl> {
+    FAMILIES.iter().flat_map(|family| family.iter())
+}

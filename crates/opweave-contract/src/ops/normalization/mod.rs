@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Normalization of rows: a reduction over the hidden dimension, then a scale.
+
+mod fused_add_rms_norm;
+mod rms_norm;
+
+pub use fused_add_rms_norm::{
+    FUSED_ADD_RMS_NORM_ROUNDED, FUSED_ADD_RMS_NORM_ROUNDED_AFTER_ROUNDING, FUSED_ADD_RMS_NORM_UNROUNDED,
+    FUSED_ADD_RMS_NORM_UNROUNDED_AFTER_ROUNDING, FusedAddRmsNorm, FusedAddRmsNormArgs, FusedAddRmsNormProblem,
+};
+pub use rms_norm::{RMS_NORM_AFTER_ROUNDING, RMS_NORM_F32, RmsNorm, RmsNormArgs, RmsNormProblem};
+
+use opweave_tensor::DType;
+
+use crate::{Legal, MultiplyIn, NumericalMode, OperationDecl, RoundTo, Rounding, Saturation, choice};
+
+/// The dtypes of activations.
+pub const ACTIVATIONS: &[DType] = &[DType::F32, DType::F16, DType::BF16];
+
+/// Row widths: past 2^30 elements a row is no longer a hidden dimension.
+pub const WIDTHS: Legal = Legal::Range(1, 1 << 30);
+
+choice! {
+    /// Where the weight is multiplied.
+    pub enum WeightMultiply {
+        /// In f32, so that there is one rounding (FlashInfer).
+        F32 = "f32",
+        /// In the activation's dtype, on the normalised value already rounded to it (vLLM, Transformers).
+        AfterRounding = "after_rounding",
+    }
+}
+
+choice! {
+    /// Which sum the norm of a fused add sees.
+    pub enum Sum {
+        /// The f32 sum (FlashInfer).
+        Unrounded = "unrounded",
+        /// The sum as stored in `residual` (vLLM).
+        Rounded = "rounded",
+    }
+}
+
+/// The rounding of the normalised value that `weight_multiply=after_rounding` adds.
+pub(crate) const NORMALISED_ROUNDING: Rounding = Rounding { value: "normalised value", to: RoundTo::Activation };
+/// The rounding of the sum that `sum=rounded` adds.
+pub(crate) const SUM_ROUNDING: Rounding = Rounding { value: "sum", to: RoundTo::Activation };
+
+/// The mode of an RMS norm: accumulated in f32, with these roundings.
+pub(crate) const fn mode(
+    name: &'static str,
+    roundings: &'static [Rounding],
+    multiply: Option<MultiplyIn>,
+) -> NumericalMode {
+    NumericalMode { name, accumulation: DType::F32, roundings, weight_multiply: multiply, saturation: Saturation::None }
+}
+
+/// The operations of this family and the rows that exist for them.
+pub const OPERATIONS: &[OperationDecl] = &[rms_norm::DECLARATION, fused_add_rms_norm::DECLARATION];
