@@ -1,5 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+//! `cargo xtask`: the developer's commands.
 
-//! developer commands
-fn main() {}
+mod ci;
+mod features;
+mod license;
+mod markdown;
+mod model;
+mod odd_shapes;
+mod opweave;
+mod package;
+mod process;
+mod tidy;
+mod workspace;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// The developer's commands of opweave.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check the source tree: crate arrows, unsafe code, headers, sizes, invariants
+    Tidy,
+    /// Run every check that a change must pass, and stop at the first that fails
+    Ci(ci::Options),
+    /// Validate operators: runs `opweave numerics` with these arguments in release mode
+    #[command(disable_help_flag = true)]
+    Numerics(opweave::Arguments),
+    /// Time operators: runs `opweave bench` with these arguments in release mode
+    #[command(disable_help_flag = true)]
+    Bench(opweave::Arguments),
+    /// Check the licences of dependencies against deny.toml, and of our packages
+    License,
+    /// Pack and build every published crate
+    Package,
+    /// Compile every published crate with no feature, each one alone, and all
+    Features,
+    /// Fetch a real model and write it as safetensors, for checks on real data
+    Model {
+        /// Folder for model.safetensors and config.json [default: .model]
+        out: Option<PathBuf>,
+    },
+    /// Run the odd shapes of the CPU kernels under valgrind
+    OddShapes,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<ExitCode> {
+    let root = workspace::root()?;
+    match cli.command {
+        Command::Tidy => tidy::run(&root)?,
+        Command::Ci(options) => ci::run(&root, &options)?,
+        Command::Numerics(arguments) => return opweave::run(&root, "numerics", &arguments),
+        Command::Bench(arguments) => return opweave::run(&root, "bench", &arguments),
+        Command::License => license::run(&root)?,
+        Command::Package => package::run(&root)?,
+        Command::Features => features::run(&root)?,
+        Command::Model { out } => drop(model::run(&root, out)?),
+        Command::OddShapes => odd_shapes::run(&root)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
