@@ -17,7 +17,11 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     for package in published(&metadata) {
         for choice in choices(package.features.keys().map(String::as_str)) {
             // Package by package: in one call cargo would unite the features of all.
-            Program::cargo(root).args("check --quiet --locked --package").arg(package.name.as_str()).args(&choice).run()?;
+            Program::cargo(root)
+                .args("check --quiet --locked --package")
+                .arg(package.name.as_str())
+                .args(&choice)
+                .run()?;
             checks += 1;
         }
         docs_rs(package)?;
@@ -56,7 +60,12 @@ mod tests {
         assert_eq!(choices([].into_iter()), ["--no-default-features"]);
         assert_eq!(
             choices(["default", "cpu", "rayon"].into_iter()),
-            ["--no-default-features", "--no-default-features --features cpu", "--no-default-features --features rayon", "--all-features"]
+            [
+                "--no-default-features",
+                "--no-default-features --features cpu",
+                "--no-default-features --features rayon",
+                "--all-features"
+            ]
         );
     }
 }

@@ -93,12 +93,16 @@ fn foreign(policy: &Policy, metadata: &Metadata) -> Result<Vec<String>> {
         findings.extend(source(package).map(|why| format!("{label}: {why}")));
     }
     let unused = policy.licenses.exceptions.iter().zip(used).filter(|(_, used)| !used);
-    findings.extend(unused.map(|(exception, _)| format!("deny.toml: exception for {}, which is no dependency", exception.name)));
+    findings.extend(
+        unused.map(|(exception, _)| format!("deny.toml: exception for {}, which is no dependency", exception.name)),
+    );
     Ok(findings)
 }
 
 fn licensees<'a>(names: impl Iterator<Item = &'a String>) -> Result<Vec<Licensee>> {
-    names.map(|name| Licensee::parse(name).with_context(|| format!("deny.toml allows {name:?}, which is no licence"))).collect()
+    names
+        .map(|name| Licensee::parse(name).with_context(|| format!("deny.toml allows {name:?}, which is no licence")))
+        .collect()
 }
 
 /// Whether `license`, a manifest's licence field, is satisfied by the allowed licences.
@@ -107,7 +111,8 @@ fn judge(license: Option<&str>, allow: &[Licensee]) -> Result<(), String> {
         return Err("states no licence".into());
     };
     // The slash of old manifests ("MIT/Apache-2.0") is read as OR.
-    let expression = Expression::parse_mode(text, ParseMode::LAX).map_err(|e| format!("licence {text:?}: {}", e.reason))?;
+    let expression =
+        Expression::parse_mode(text, ParseMode::LAX).map_err(|e| format!("licence {text:?}: {}", e.reason))?;
     if expression.evaluate(|required| allow.iter().any(|licensee| licensee.satisfies(required))) {
         return Ok(());
     }
@@ -157,7 +162,13 @@ mod tests {
     #[test]
     fn expressions_are_judged_by_their_grammar() {
         let allow = ["MIT", "Apache-2.0"];
-        for good in ["MIT", "MIT OR GPL-3.0-only AND BSD-3-Clause", "MIT/Apache-2.0", "MIT AND Apache-2.0", "GPL-2.0-only OR (MIT)"] {
+        for good in [
+            "MIT",
+            "MIT OR GPL-3.0-only AND BSD-3-Clause",
+            "MIT/Apache-2.0",
+            "MIT AND Apache-2.0",
+            "GPL-2.0-only OR (MIT)",
+        ] {
             assert_eq!(verdict(Some(good), &allow), Ok(()), "{good}");
         }
         for bad in [

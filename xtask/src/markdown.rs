@@ -51,7 +51,9 @@ pub(crate) fn commands<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
         match (line.trim().strip_prefix("```"), inside) {
             (Some(tag), None) => inside = Some(tag == language),
             (Some(_), Some(_)) => inside = None,
-            (None, Some(true)) if !line.trim().is_empty() && !line.trim_start().starts_with('#') => found.push(line.trim()),
+            (None, Some(true)) if !line.trim().is_empty() && !line.trim_start().starts_with('#') => {
+                found.push(line.trim())
+            }
             _ => {}
         }
     }

@@ -106,7 +106,11 @@ fn read(rows: &[Row]) -> (Allowed, Vec<Finding>) {
             findings.push(Finding::new(ARCHITECTURE, allowed.lines[name], message));
         }
         if closure(&allowed.arrows, name).contains(name) {
-            findings.push(Finding::new(ARCHITECTURE, allowed.lines[name], format!("{name} may depend on itself: a cycle")));
+            findings.push(Finding::new(
+                ARCHITECTURE,
+                allowed.lines[name],
+                format!("{name} may depend on itself: a cycle"),
+            ));
         }
     }
     (allowed, findings)
@@ -131,7 +135,11 @@ fn serving(arrows: &Graph, at: &dyn Fn(&str) -> usize) -> Vec<Finding> {
     let mut findings = Vec::new();
     for name in arrows.keys().filter(serves) {
         for target in closure(arrows, name).iter().filter(|target| MEASURES.contains(&target.as_str())) {
-            findings.push(Finding::new(ARCHITECTURE, at(name), format!("{name} serves a model and must not reach {target}")));
+            findings.push(Finding::new(
+                ARCHITECTURE,
+                at(name),
+                format!("{name} serves a model and must not reach {target}"),
+            ));
         }
     }
     findings
@@ -139,7 +147,8 @@ fn serving(arrows: &Graph, at: &dyn Fn(&str) -> usize) -> Vec<Finding> {
 
 /// Solutions are the facade's crates that stand on the registry; none may know another.
 fn solutions(arrows: &Graph, table: &Graph, at: &dyn Fn(&str) -> usize) -> Vec<Finding> {
-    let named: Vec<&String> = table.get(FACADE).into_iter().flatten().filter(|name| *name != "opweave-runtime").collect();
+    let named: Vec<&String> =
+        table.get(FACADE).into_iter().flatten().filter(|name| *name != "opweave-runtime").collect();
     let mut findings = Vec::new();
     for name in &named {
         for other in closure(arrows, name).iter().filter(|other| named.contains(other)) {
@@ -203,7 +212,12 @@ mod tests {
     #[test]
     fn an_arrow_that_is_not_allowed_is_found() {
         let found = messages(TABLE, &graph(&[("opweave-tensor", "opweave-registry")]));
-        assert!(found.iter().any(|m| m.contains("opweave-tensor depends on opweave-registry, but may depend on no opweave crate")), "{found:?}");
+        assert!(
+            found
+                .iter()
+                .any(|m| m.contains("opweave-tensor depends on opweave-registry, but may depend on no opweave crate")),
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -213,7 +227,11 @@ mod tests {
         extra.remove("opweave-cpu");
         extra.insert("opweave-cuda".into(), BTreeSet::new());
         let found = messages(TABLE, &extra);
-        for wanted in ["opweave-new has no row", "opweave-cpu has a row but does not exist", "opweave-cuda exists but its row says later"] {
+        for wanted in [
+            "opweave-new has no row",
+            "opweave-cpu has a row but does not exist",
+            "opweave-cuda exists but its row says later",
+        ] {
             assert!(found.iter().any(|m| m.contains(wanted)), "{wanted}: {found:?}");
         }
     }
@@ -222,12 +240,18 @@ mod tests {
     fn serving_crates_never_reach_measuring_ones_even_if_the_table_says_so() {
         let table = TABLE.replace("| facade | `opweave-runtime`", "| facade | `opweave-numerics`, `opweave-runtime`");
         let found = messages(&table, &graph(&[("opweave", "opweave-numerics")]));
-        assert!(found.iter().any(|m| m.contains("opweave serves a model and must not reach opweave-numerics")), "{found:?}");
+        assert!(
+            found.iter().any(|m| m.contains("opweave serves a model and must not reach opweave-numerics")),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn a_solution_that_knows_another_is_found() {
-        let table = TABLE.replace("| kernels | `opweave-registry` |\n| `opweave-cuda`", "| kernels | `opweave-registry`, `opweave-cuda` |\n| `opweave-cuda`");
+        let table = TABLE.replace(
+            "| kernels | `opweave-registry` |\n| `opweave-cuda`",
+            "| kernels | `opweave-registry`, `opweave-cuda` |\n| `opweave-cuda`",
+        );
         let found = messages(&table, &graph(&[]));
         assert!(found.iter().any(|m| m.contains("solution opweave-cpu knows the solution opweave-cuda")), "{found:?}");
     }

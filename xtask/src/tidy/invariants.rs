@@ -50,7 +50,9 @@ fn test_names(tree: &Tree) -> BTreeSet<String> {
             }
             let item = &source.code[source.item_after(at)..];
             if let Some((_, rest)) = item.split_once("fn ") {
-                names.insert(rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default().to_owned());
+                names.insert(
+                    rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default().to_owned(),
+                );
             }
         }
     }

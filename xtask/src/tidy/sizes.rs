@@ -30,7 +30,11 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     for file in tree.files.iter().filter(|file| !is_data(&file.path)) {
         let lines = length(&file.text);
         if lines > LONGEST {
-            findings.push(Finding::new(&file.path, 0, format!("{lines} lines, at most {LONGEST}: split it by its jobs")));
+            findings.push(Finding::new(
+                &file.path,
+                0,
+                format!("{lines} lines, at most {LONGEST}: split it by its jobs"),
+            ));
         }
     }
     if let Some(median) = median(tree)

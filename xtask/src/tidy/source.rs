@@ -320,8 +320,7 @@ mod tests {
 
     #[test]
     fn test_regions_end_with_their_block() {
-        let text =
-            "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n#[test]\n#[ignore]\nfn d() {\n}\nfn e() {}\n";
+        let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n#[test]\n#[ignore]\nfn d() {\n}\nfn e() {}\n";
         let source = Source::new(text, false);
         let in_test: Vec<bool> =
             ["fn a", "fn b", "fn c", "fn d", "fn e"].iter().map(|f| source.is_test(text.find(f).unwrap())).collect();

@@ -70,7 +70,11 @@ mod tests {
 
     #[test]
     fn an_operator_without_a_kernel_is_found() {
-        let tree = tree_of(&[CONTRACT, ("crates/opweave-cpu/src/lib.rs", ""), ("crates/opweave-cpu/src/norm/rms_norm.rs", "")]);
+        let tree = tree_of(&[
+            CONTRACT,
+            ("crates/opweave-cpu/src/lib.rs", ""),
+            ("crates/opweave-cpu/src/norm/rms_norm.rs", ""),
+        ]);
         assert!(check(&tree)[0].message.contains("has no CPU kernel"));
     }
 

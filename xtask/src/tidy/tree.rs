@@ -65,7 +65,9 @@ impl Tree {
             file.test = file.is_rust()
                 && (name == "tests.rs"
                     || file.path.split('/').any(|part| part == "tests" || part == "benches")
-                    || declared.iter().any(|path| file.path == format!("{path}.rs") || file.path.starts_with(&format!("{path}/"))));
+                    || declared
+                        .iter()
+                        .any(|path| file.path == format!("{path}.rs") || file.path.starts_with(&format!("{path}/"))));
         }
         Tree { files }
     }

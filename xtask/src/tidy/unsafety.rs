@@ -115,7 +115,9 @@ fn classify(code: &str, at: usize) -> Use {
     // Literals are blanked, so the ABI of an `unsafe extern "C" fn` has left only spaces.
     let rest = rest.strip_prefix("extern").unwrap_or(rest).trim_start();
     match rest.strip_prefix("fn") {
-        Some(named) if named.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$') => Use::Function,
+        Some(named) if named.trim_start().starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$') => {
+            Use::Function
+        }
         _ => Use::Other,
     }
 }
@@ -170,7 +172,8 @@ fn documented(source: &Source<'_>, at: usize) -> bool {
             return true;
         }
         let code = source.code_line(above).trim();
-        let part_of_item = text.starts_with("//") || code.starts_with("#[") || code.starts_with(')') || code.ends_with([',', '(']);
+        let part_of_item =
+            text.starts_with("//") || code.starts_with("#[") || code.starts_with(')') || code.ends_with([',', '(']);
         if !part_of_item {
             return false;
         }
@@ -217,8 +220,14 @@ mod tests {
     #[test]
     fn an_unsafe_block_without_safety_is_found() {
         assert!(found(CPU, "let x = unsafe { f() };\n")[0].contains("without a SAFETY comment"));
-        assert!(found(CPU, "// SAFETY:\nlet x = unsafe { f() };\n")[0].contains("without a SAFETY comment"), "empty words");
-        assert!(found(CPU, "// SAFETY: one two.\nf();\nlet x = unsafe { f() };\n")[0].contains("SAFETY"), "another statement's");
+        assert!(
+            found(CPU, "// SAFETY:\nlet x = unsafe { f() };\n")[0].contains("without a SAFETY comment"),
+            "empty words"
+        );
+        assert!(
+            found(CPU, "// SAFETY: one two.\nf();\nlet x = unsafe { f() };\n")[0].contains("SAFETY"),
+            "another statement's"
+        );
         assert!(found("crates/opweave-cpu/tests/a.rs", "let x = unsafe { f() };\n")[0].contains("SAFETY"), "tests too");
     }
 
