@@ -1,4 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
+<<<<<<< HEAD
 //! opweave bench
+=======
+//! Benchmarks of single operators.
+//!
+//! The path of a number: [`protocol`] turns budgets into counts and an order, [`sampler`] takes the samples,
+//! [`measurement`] ties them to what was timed, [`ceilings`] says what the device reaches at most, [`mod@report`] keeps
+//! all of it, and [`mod@compare`] judges two runs. Only a case that passed validation is timed.
+
+pub mod ceilings;
+pub mod compare;
+pub mod measurement;
+pub mod protocol;
+pub mod report;
+pub mod sampler;
+pub mod stats;
+>>>>>>> acdc490 (Benchmark protocol, statistics, reports and comparison)

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The types of the report. Microseconds end in `_us`, `gb_per_s` is 10^9 bytes per second.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ceilings::Ceilings;
+use crate::measurement::{Measurement, Mode};
+use crate::protocol::{Counts, Protocol};
+
+/// One run of `opweave bench`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BenchReport {
+    /// [`super::SCHEMA_VERSION`] of the writer.
+    pub schema_version: u32,
+    /// How the run ended.
+    pub status: RunStatus,
+    /// The command line that reproduces it.
+    pub command: Vec<String>,
+    /// Start, seconds since 1970 UTC.
+    pub started_unix_s: u64,
+    /// Duration so far, seconds.
+    pub elapsed_s: f64,
+    /// What built and hosted the run.
+    pub environment: Environment,
+    /// What was measured on.
+    pub device: DeviceInfo,
+    /// Every number that decides how the times came about.
+    pub protocol: Protocol,
+    /// Seed of the inputs.
+    pub seed: u64,
+    /// Algorithm of the input generator.
+    pub generator: String,
+    /// What the device reached with plain copies, reads and multiply-adds in the same run.
+    pub ceilings: Option<Ceilings>,
+    /// One row per case, mode and implementation, in the order of measuring.
+    pub rows: Vec<Row>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// The run goes on, or was killed: rows so far are whole.
+    Running,
+    /// Every case had its turn.
+    Complete,
+    /// Stopped by the user.
+    Interrupted,
+}
+
+/// What built and hosted the run. Reported, and compared only where it changes times.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Environment {
+    /// Version of opweave.
+    pub opweave: String,
+    /// `release` or `debug`.
+    pub build: String,
+    /// Source revision, if the run happened in a checkout.
+    pub revision: Option<String>,
+    /// Whether the checkout had changes.
+    pub dirty: Option<bool>,
+    /// Operating system and architecture.
+    pub host: String,
+    /// Load average of one minute before the run, where the system tells.
+    pub load_before: Option<f64>,
+    /// The same after it.
+    pub load_after: Option<f64>,
+}
+
+/// What was measured on. Two reports compare only if all of it is equal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceInfo {
+    /// Kind and index: `cpu`, `cuda:0`.
+    pub id: String,
+    /// Marketing name.
+    pub name: String,
+    /// Capability key that selection saw.
+    pub key: String,
+    /// Driver version, for devices that have one.
+    pub driver: Option<String>,
+    /// State of the clocks: `locked at 1500 MHz`, `capped`, `unknown`.
+    pub clocks: String,
+    /// Threads of the caller's pool, for the CPU.
+    pub threads: Option<usize>,
+    /// Caches and where their sizes come from.
+    pub caches: CacheSizes,
+}
+
+/// Cache sizes in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CacheSizes {
+    /// Data cache of one core.
+    pub l1_bytes: u64,
+    /// Second level of one core.
+    pub l2_bytes: u64,
+    /// Last level.
+    pub last_level_bytes: u64,
+    /// Where the sizes come from, or that they are assumed.
+    pub source: String,
+}
+
+/// One implementation on one case in one mode.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// `operation/label/seedN`.
+    pub case_id: String,
+    /// The operator.
+    pub operation: String,
+    /// The case's label.
+    pub label: String,
+    /// Named values of the problem and of this call, as selection and contract see them.
+    pub problem: BTreeMap<String, String>,
+    /// Distribution of the inputs: values change times, so it belongs to the problem.
+    pub grade: String,
+    /// How the call reached the device.
+    pub mode: Mode,
+    /// Which implementation ran.
+    pub implementation: Implementation,
+    /// Whether the row is ours or what ours is measured against.
+    pub reference: bool,
+    /// Outcome of validation, as the numerics harness words it.
+    pub verdict: String,
+    /// Outcome of the row.
+    pub status: RowStatus,
+    /// Why the status is not `ok`.
+    pub reason: Option<String>,
+    /// What one call moves and computes, from the contract.
+    pub work: Option<Work>,
+    /// Time to prepare the plan, outside all samples.
+    pub preparation_us: Option<f64>,
+    /// Order of the turns in which it was timed: `A B | B A`, this row's letter first where it is ours.
+    pub order: Option<String>,
+    /// The measured series; empty unless the status is `ok`.
+    pub series: Vec<Series>,
+    /// Ratios against a baseline that took its turns in the same run.
+    pub against: Vec<Against>,
+    /// What a reader must know about these numbers.
+    pub notes: Vec<String>,
+}
+
+/// Name of an implementation in its parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Implementation {
+    /// Full row name.
+    pub name: String,
+    /// Solution.
+    pub solution: String,
+    /// Variant.
+    pub variant: String,
+    /// How it is bound.
+    pub binding: String,
+}
+
+/// Outcome of a row; closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RowStatus {
+    /// Validated and timed.
+    Ok,
+    /// Validation or timing failed; not timed.
+    Fail,
+    /// This implementation or machine does not do this case.
+    Skip,
+    /// Ours was timed, its baseline failed.
+    BaselineError,
+    /// A time limit passed before there was a sample.
+    TimedOut,
+    /// The run ended first.
+    Cancelled,
+}
+
+/// Bytes and operations of one call, from the contract.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    /// Bytes that must be read.
+    pub bytes_read: u64,
+    /// Bytes that must be written.
+    pub bytes_written: u64,
+    /// Floating-point operations.
+    pub flops: u64,
+}
+
+impl Work {
+    /// Bytes moved in all.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        self.bytes_read.saturating_add(self.bytes_written)
+    }
+}
+
+/// A measurement with what was counted and what it means against the ceilings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Series {
+    /// The samples and their statistics.
+    pub measurement: Measurement,
+    /// Planned counts.
+    pub counts: Counts,
+    /// Calls inside one sample, by whose number it was divided.
+    pub calls_per_sample: usize,
+    /// What made the caches cold, or that they were left alone.
+    pub cache_method: String,
+    /// Bytes per second at the row's value, 10^9.
+    pub gb_per_s: Option<f64>,
+    /// Operations per second at the row's value, 10^9.
+    pub gflop_per_s: Option<f64>,
+    /// Rate of the own copy or read kernel at the same bytes, in the same cache state.
+    pub ceiling_gb_per_s: Option<f64>,
+    /// `gb_per_s` over `ceiling_gb_per_s`.
+    pub share_of_ceiling: Option<f64>,
+    /// A cold rate above what memory delivers: the inputs were in a cache after all, and the rate says nothing of memory.
+    pub cache_resident: bool,
+}
+
+/// Ours against a baseline in counterbalanced order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Against {
+    /// The baseline's implementation.
+    pub implementation: String,
+    /// Which series: timer, scope, metric and cache state in words.
+    pub series: String,
+    /// Baseline over ours; above 1 ours is faster.
+    pub ratio: f64,
+    /// The same of each round, whose two times were taken next to each other.
+    pub round_ratios: Vec<f64>,
+    /// `faster`, `slower`, `same` or `ambiguous`, by the range of the rounds.
+    pub verdict: crate::compare::Verdict,
+}
