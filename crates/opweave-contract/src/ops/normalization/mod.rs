@@ -3,14 +3,34 @@
 
 //! Normalization of rows: a reduction over the hidden dimension, then a scale.
 
+mod fused_add_gemma_rms_norm;
 mod fused_add_rms_norm;
+mod gemma_rms_norm;
+mod l2_norm;
+mod layer_norm;
 mod rms_norm;
+mod rms_norm_gated;
 
+pub use fused_add_gemma_rms_norm::{
+    FUSED_ADD_GEMMA_RMS_NORM_ROUNDED, FUSED_ADD_GEMMA_RMS_NORM_ROUNDED_AFTER_ROUNDING,
+    FUSED_ADD_GEMMA_RMS_NORM_UNROUNDED, FUSED_ADD_GEMMA_RMS_NORM_UNROUNDED_AFTER_ROUNDING, FusedAddGemmaRmsNorm,
+    FusedAddGemmaRmsNormArgs, FusedAddGemmaRmsNormProblem,
+};
 pub use fused_add_rms_norm::{
     FUSED_ADD_RMS_NORM_ROUNDED, FUSED_ADD_RMS_NORM_ROUNDED_AFTER_ROUNDING, FUSED_ADD_RMS_NORM_UNROUNDED,
     FUSED_ADD_RMS_NORM_UNROUNDED_AFTER_ROUNDING, FusedAddRmsNorm, FusedAddRmsNormArgs, FusedAddRmsNormProblem,
 };
+pub use gemma_rms_norm::{
+    GEMMA_RMS_NORM_AFTER_ROUNDING, GEMMA_RMS_NORM_F32, GemmaRmsNorm, GemmaRmsNormArgs, GemmaRmsNormProblem,
+};
+pub use l2_norm::{L2_NORM_MAX_NORM_EPS, L2_NORM_RSQRT_SUM_EPS, L2Form, L2Norm, L2NormArgs, L2NormProblem};
+pub use layer_norm::{LAYER_NORM, LayerNorm, LayerNormArgs, LayerNormProblem};
 pub use rms_norm::{RMS_NORM_AFTER_ROUNDING, RMS_NORM_F32, RmsNorm, RmsNormArgs, RmsNormProblem};
+pub use rms_norm_gated::{
+    Gate, GateOrder, RMS_NORM_GATED_GATE_THEN_NORM, RMS_NORM_GATED_GATE_THEN_NORM_AFTER_ROUNDING,
+    RMS_NORM_GATED_NORM_THEN_GATE, RMS_NORM_GATED_NORM_THEN_GATE_AFTER_ROUNDING, RmsNormGated, RmsNormGatedArgs,
+    RmsNormGatedProblem,
+};
 
 use opweave_tensor::DType;
 
@@ -47,6 +67,9 @@ pub(crate) const NORMALISED_ROUNDING: Rounding = Rounding { value: "normalised v
 /// The rounding of the sum that `sum=rounded` adds.
 pub(crate) const SUM_ROUNDING: Rounding = Rounding { value: "sum", to: RoundTo::Activation };
 
+/// The rounding of the product with the weight where a gate follows it.
+pub(crate) const WEIGHTED_ROUNDING: Rounding = Rounding { value: "weighted value", to: RoundTo::Activation };
+
 /// The mode of an RMS norm: accumulated in f32, with these roundings.
 pub(crate) const fn mode(
     name: &'static str,
@@ -57,4 +80,12 @@ pub(crate) const fn mode(
 }
 
 /// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = &[rms_norm::DECLARATION, fused_add_rms_norm::DECLARATION];
+pub const OPERATIONS: &[OperationDecl] = &[
+    rms_norm::DECLARATION,
+    gemma_rms_norm::DECLARATION,
+    fused_add_rms_norm::DECLARATION,
+    fused_add_gemma_rms_norm::DECLARATION,
+    layer_norm::DECLARATION,
+    l2_norm::DECLARATION,
+    rms_norm_gated::DECLARATION,
+];
