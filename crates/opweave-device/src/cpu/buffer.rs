@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Host memory with an alignment.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+use opweave_tensor::DeviceId;
+
+use crate::{Buffer, DeviceError, buffer::check_range};
+
+/// A zeroed block of host memory.
+#[derive(Debug)]
+pub struct HostBuffer {
+    data: NonNull<u8>,
+    layout: Layout,
+    bytes: usize,
+}
+
+// SAFETY: the block is owned and freed once; access goes through `&self` / `&mut self` or through raw pointers whose users
+// answer for races themselves.
+unsafe impl Send for HostBuffer {}
+
+impl HostBuffer {
+    /// `bytes` zeroed bytes aligned to `align`, in the name of `device`.
+    ///
+    /// # Errors
+    /// [`DeviceError::Allocation`] for an alignment that is no power of two, or when memory is out.
+    pub fn new(device: DeviceId, bytes: usize, align: usize) -> Result<Self, DeviceError> {
+        let fail = |reason: &str| DeviceError::Allocation { device, bytes, align, reason: reason.to_owned() };
+        // A block of no bytes still gets an address of its own.
+        let layout = Layout::from_size_align(bytes.max(1), align)
+            .map_err(|_| fail("the alignment is no power of two or the size overflows"))?;
+        // SAFETY: the layout's size is not zero.
+        let data = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(|| fail("out of memory"))?;
+        Ok(HostBuffer { data, layout, bytes })
+    }
+}
+
+impl Drop for HostBuffer {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout, freed here only.
+        unsafe { dealloc(self.data.as_ptr(), self.layout) }
+    }
+}
+
+impl Buffer for HostBuffer {
+    fn data(&self) -> *mut u8 {
+        self.data.as_ptr()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn write(&mut self, offset: usize, source: &[u8]) -> Result<(), DeviceError> {
+        check_range(offset, source.len(), self.bytes)?;
+        // SAFETY: the range was checked, and `source` cannot overlap memory that `&mut self` owns.
+        unsafe { self.data.as_ptr().add(offset).copy_from_nonoverlapping(source.as_ptr(), source.len()) }
+        Ok(())
+    }
+
+    fn read(&self, offset: usize, target: &mut [u8]) -> Result<(), DeviceError> {
+        check_range(offset, target.len(), self.bytes)?;
+        // SAFETY: the range was checked, and `target` is borrowed mutably, so it is other memory.
+        unsafe { self.data.as_ptr().add(offset).copy_to_nonoverlapping(target.as_mut_ptr(), target.len()) }
+        Ok(())
+    }
+}

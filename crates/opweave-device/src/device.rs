@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Devices that a harness owns.
+
+use opweave_tensor::DeviceId;
+
+use crate::{Buffer, DeviceError, DeviceInfo, DeviceKey, FaultSink, Stream};
+
+/// A device with memory and streams of its own: for harnesses. Serving needs none of it.
+pub trait Device: Send + Sync {
+    /// Which device of this process.
+    fn id(&self) -> DeviceId;
+    /// What selection knows of it.
+    fn key(&self) -> &DeviceKey;
+    /// What the probe found.
+    fn info(&self) -> &DeviceInfo;
+    /// Memory of `bytes`, at least, aligned to `align`, a power of two.
+    ///
+    /// # Errors
+    /// [`DeviceError::Allocation`].
+    fn allocate(&self, bytes: usize, align: usize) -> Result<Box<dyn Buffer>, DeviceError>;
+    /// A fresh stream.
+    ///
+    /// # Errors
+    /// [`DeviceError`] of the driver.
+    fn stream(&self) -> Result<Box<dyn Stream>, DeviceError>;
+    /// A fresh fault buffer.
+    ///
+    /// # Errors
+    /// [`DeviceError`] of the driver.
+    fn faults(&self) -> Result<Box<dyn FaultSink>, DeviceError>;
+    /// Whether streams can be captured.
+    fn has_graphs(&self) -> bool;
+}
