@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-<<<<<<< HEAD
-//! opweave bench
-=======
 //! Benchmarks of single operators.
 //!
 //! The path of a number: [`protocol`] turns budgets into counts and an order, [`sampler`] takes the samples,
@@ -17,4 +14,3 @@ pub mod protocol;
 pub mod report;
 pub mod sampler;
 pub mod stats;
->>>>>>> acdc490 (Benchmark protocol, statistics, reports and comparison)
