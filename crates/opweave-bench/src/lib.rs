@@ -7,8 +7,10 @@
 //! [`measurement`] ties them to what was timed, [`ceilings`] says what the device reaches at most, [`mod@report`] keeps
 //! all of it, and [`mod@compare`] judges two runs. Only a case that passed validation is timed.
 
+pub mod caches;
 pub mod ceilings;
 pub mod compare;
+pub mod instruments;
 pub mod measurement;
 pub mod protocol;
 pub mod report;

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The ceilings' [`Probe`] over a device's [`Instruments`].
+//!
+//! A transfer copies as many bytes as are written and reads the rest, between buffers of its own. Cold transfers move
+//! through an arena larger than twice the last-level cache, so that no sample finds its bytes there.
+
+use std::time::Instant;
+
+use opweave_device::{Buffer, Device, Instruments, Stream};
+
+use crate::ceilings::Probe;
+use crate::measurement::Cache;
+use crate::sampler::{Sample, Subject, SubjectError};
+
+/// Alignment that the instruments ask for.
+const ALIGN: usize = 64;
+/// Rounds of multiply-adds in one sample: about a millisecond on one core, long against the start of threads.
+const MULTIPLY_ADD_ROUNDS: u64 = 100_000;
+
+/// A device with its own plain kernels.
+pub struct DeviceProbe<'a> {
+    device: &'a dyn Device,
+    instruments: &'a dyn Instruments,
+    stream: &'a dyn Stream,
+    last_level_bytes: u64,
+}
+
+impl<'a> DeviceProbe<'a> {
+    /// A probe that takes its memory from `device` and runs on `stream`.
+    pub fn new(
+        device: &'a dyn Device,
+        instruments: &'a dyn Instruments,
+        stream: &'a dyn Stream,
+        last_level_bytes: u64,
+    ) -> Self {
+        Self { device, instruments, stream, last_level_bytes }
+    }
+}
+
+/// Any error of the device as one of a subject.
+pub(crate) fn failed(error: impl std::error::Error + Send + Sync + 'static) -> SubjectError {
+    SubjectError(Box::new(error))
+}
+
+/// Memory that samples walk through, `places` pieces of `piece` bytes.
+struct Arena {
+    buffer: Box<dyn Buffer>,
+    piece: usize,
+    places: usize,
+    at: usize,
+}
+
+impl Arena {
+    fn new(device: &dyn Device, bytes: usize, at_least: usize) -> Result<Self, SubjectError> {
+        let piece = bytes.next_multiple_of(ALIGN);
+        let places = if piece == 0 { 1 } else { at_least.div_ceil(piece).max(1) };
+        let size = piece.checked_mul(places).ok_or_else(|| SubjectError("the arena's size overflows".into()))?;
+        let mut buffer = device.allocate(size, ALIGN).map_err(failed)?;
+        // Fresh pages all map to one page of zeros until they are written, and reading that page is no memory traffic.
+        let mut offset = 0;
+        let pattern = vec![0x3c_u8; 1 << 16];
+        while offset < size {
+            let part = pattern.len().min(size - offset);
+            buffer.write(offset, &pattern[..part]).map_err(failed)?;
+            offset += part;
+        }
+        Ok(Self { buffer, piece, places, at: 0 })
+    }
+
+    fn next(&mut self) {
+        self.at = (self.at + 1) % self.places;
+    }
+
+    /// The current piece.
+    fn data(&self) -> *mut u8 {
+        // Within the buffer by construction; no memory is touched here.
+        self.buffer.data().wrapping_add(self.at * self.piece)
+    }
+}
+
+struct Transfer<'a> {
+    instruments: &'a dyn Instruments,
+    stream: &'a dyn Stream,
+    copied: usize,
+    only_read: usize,
+    source: Arena,
+    target: Arena,
+    rest: Arena,
+}
+
+impl Subject for Transfer<'_> {
+    fn before_sample(&mut self) -> Result<(), SubjectError> {
+        self.source.next();
+        self.target.next();
+        self.rest.next();
+        Ok(())
+    }
+
+    fn sample(&mut self) -> Result<Sample, SubjectError> {
+        let (source, target, rest) = (self.source.data(), self.target.data(), self.rest.data());
+        let start = Instant::now();
+        if self.copied > 0 {
+            // SAFETY: clause "readable, writable, no overlap, aligned": pieces of two buffers that this subject owns,
+            // each of at least `copied` bytes at a multiple of 64, alive past the synchronisation below.
+            unsafe { self.instruments.copy(source, target, self.copied, self.stream.borrow()) }.map_err(failed)?;
+        }
+        if self.only_read > 0 {
+            // SAFETY: clause "readable and aligned": a piece of a buffer that this subject owns, of `only_read` bytes.
+            unsafe { self.instruments.read(rest, self.only_read, self.stream.borrow()) }.map_err(failed)?;
+        }
+        self.stream.synchronize().map_err(failed)?;
+        Ok(Sample { completion_us: start.elapsed().as_secs_f64() * 1e6, enqueue_us: None })
+    }
+}
+
+struct MultiplyAdd<'a> {
+    instruments: &'a dyn Instruments,
+    stream: &'a dyn Stream,
+}
+
+impl MultiplyAdd<'_> {
+    fn run(&self) -> Result<u64, SubjectError> {
+        let flops = self.instruments.multiply_add(MULTIPLY_ADD_ROUNDS, self.stream.borrow()).map_err(failed)?;
+        self.stream.synchronize().map_err(failed)?;
+        Ok(flops)
+    }
+}
+
+impl Subject for MultiplyAdd<'_> {
+    fn before_sample(&mut self) -> Result<(), SubjectError> {
+        Ok(())
+    }
+
+    fn sample(&mut self) -> Result<Sample, SubjectError> {
+        let start = Instant::now();
+        self.run()?;
+        Ok(Sample { completion_us: start.elapsed().as_secs_f64() * 1e6, enqueue_us: None })
+    }
+}
+
+impl Probe for DeviceProbe<'_> {
+    fn transfer(&mut self, read: u64, written: u64, cache: Cache) -> Result<Box<dyn Subject + '_>, SubjectError> {
+        let size = |n: u64| usize::try_from(n).map_err(failed);
+        let (copied, only_read) = (size(written)?, size(read.saturating_sub(written))?);
+        // Each of the three arenas alone is larger than the caches, so the order of their pieces does not matter.
+        let arena = match cache {
+            Cache::Hot => 0,
+            Cache::Cold => size(self.last_level_bytes.saturating_mul(2))?,
+        };
+        let make = |bytes: usize| Arena::new(self.device, bytes, if bytes == 0 { 0 } else { arena });
+        Ok(Box::new(Transfer {
+            instruments: self.instruments,
+            stream: self.stream,
+            copied,
+            only_read,
+            source: make(copied)?,
+            target: make(copied)?,
+            rest: make(only_read)?,
+        }))
+    }
+
+    fn multiply_add(&mut self) -> Result<(Box<dyn Subject + '_>, u64), SubjectError> {
+        let subject = MultiplyAdd { instruments: self.instruments, stream: self.stream };
+        let flops = subject.run()?;
+        Ok((Box::new(subject), flops))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use opweave_device::cpu::{CpuDevice, Serial};
+    use opweave_device::{LaunchError, StreamRef};
+
+    use super::*;
+
+    /// Counts what it is asked to move, and moves it.
+    #[derive(Default)]
+    struct Counting {
+        copied: AtomicU64,
+        read: AtomicU64,
+    }
+
+    impl Instruments for Counting {
+        unsafe fn copy(&self, s: *const u8, t: *mut u8, n: usize, _: StreamRef<'_>) -> Result<(), LaunchError> {
+            assert!(s.addr().is_multiple_of(64) && t.addr().is_multiple_of(64));
+            // SAFETY: the caller's clause is this function's.
+            unsafe { std::ptr::copy_nonoverlapping(s, t, n) };
+            self.copied.fetch_add(n as u64, Ordering::Relaxed);
+            Ok(())
+        }
+        unsafe fn read(&self, s: *const u8, n: usize, _: StreamRef<'_>) -> Result<(), LaunchError> {
+            // SAFETY: the caller's clause is this function's.
+            assert!((0..n).all(|i| unsafe { *s.add(i) } == 0x3c));
+            self.read.fetch_add(n as u64, Ordering::Relaxed);
+            Ok(())
+        }
+        fn multiply_add(&self, rounds: u64, _: StreamRef<'_>) -> Result<u64, LaunchError> {
+            Ok(2 * rounds)
+        }
+        fn last_level_cache(&self) -> Option<u64> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_transfer_moves_exactly_the_bytes_it_is_asked_for() {
+        let device = CpuDevice::new(Arc::new(Serial));
+        let stream = device.stream().unwrap();
+        for (read, written, copied, only_read) in
+            [(1000, 1000, 1000, 0), (1000, 0, 0, 1000), (1001, 300, 300, 701), (10, 40, 40, 0)]
+        {
+            for cache in [Cache::Hot, Cache::Cold] {
+                let counting = Counting::default();
+                let mut probe = DeviceProbe::new(&device, &counting, &*stream, 4096);
+                let mut subject = probe.transfer(read, written, cache).unwrap();
+                for _ in 0..50 {
+                    subject.before_sample().unwrap();
+                    assert!(subject.sample().unwrap().completion_us >= 0.0);
+                }
+                drop(subject);
+                let moved = (counting.copied.into_inner(), counting.read.into_inner());
+                assert_eq!(moved, (50 * copied, 50 * only_read), "{read} {written} {cache}");
+            }
+        }
+    }
+
+    #[test]
+    fn cold_pieces_walk_through_more_than_the_cache() {
+        let device = CpuDevice::new(Arc::new(Serial));
+        let mut arena = Arena::new(&device, 100, 8192).unwrap();
+        assert_eq!((arena.piece, arena.places), (128, 64));
+        let first = arena.data();
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..arena.places {
+            seen.insert(arena.data().addr());
+            arena.next();
+        }
+        assert_eq!((seen.len(), arena.data()), (64, first));
+        assert_eq!(Arena::new(&device, 100, 0).unwrap().places, 1, "hot stays in one place");
+    }
+}
