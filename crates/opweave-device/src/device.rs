@@ -33,3 +33,13 @@ pub trait Device: Send + Sync {
     /// Whether streams can be captured.
     fn has_graphs(&self) -> bool;
 }
+
+/// The caller's communicator of several ranks, for collectives.
+pub trait Communicator: Send + Sync {
+    /// This process's rank.
+    fn rank(&self) -> usize;
+    /// How many ranks there are.
+    fn world_size(&self) -> usize;
+    /// The library's handle, such as an `ncclComm_t`.
+    fn raw(&self) -> *mut std::ffi::c_void;
+}

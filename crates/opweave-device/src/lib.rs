@@ -25,7 +25,7 @@ mod stream;
 mod target;
 
 pub use buffer::Buffer;
-pub use device::Device;
+pub use device::{Communicator, Device};
 pub use error::{DeviceError, LaunchError};
 pub use fault::{Fault, FaultSink, HostFaults, RawFault, operation_code};
 pub use graph::{Event, Graph};
