@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! opweave cpu
+//! CPU kernels.
+
+pub mod normalization;
+mod rows;
+pub mod simd;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+//! The normalization family.
+//!
+//! Every kernel reads a row twice: once for its statistic, once, now from the cache, to scale it. The statistic is
+//! accumulated in f32 in several vectors, in an order that depends on the row's width and on nothing else. Rows whose
+//! statistic f32 cannot hold (squares that overflow or vanish, a zero row without epsilon, infinities, NaN) are done
+//! again in f64, element by element; see [`exact`].
+
+mod exact;
+mod finish;
+mod gate;
+mod layer;
+mod rms;
+mod source;
+
+pub use gate::{Activation, GateOrder, GatedCall, rms_norm_gated};
+pub use layer::{LayerCall, layer_norm};
+pub use rms::{RmsCall, Statistic, rms_norm};
+
+use opweave_tensor::DType;
+
+use crate::rows::Rows;
+use crate::simd::last_level_cache;
+
+/// A vector of parameters, one per column: weight or bias.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns {
+    /// The first element.
+    pub data: *const u8,
+    /// The dtype of the activation, or f32.
+    pub dtype: DType,
+}
+
+// SAFETY: inert data; reading through it is an unsafe operation whose caller answers for races.
+unsafe impl Send for Columns {}
+// SAFETY: as for Send.
+unsafe impl Sync for Columns {}
+
+/// The smallest argument of the square root for which the f32 sum of squares is trusted: above it, squares that
+/// vanished (below 2^-149 each) change nothing, and the reciprocal root stays in the normal range.
+const TRUSTED_FROM: f64 = 1.0 / (1_u128 << 98) as f64;
+
+/// Whether to write `out` past the caches: when it would not stay in them anyway, and is not also the input, whose lines
+/// are there to be overwritten.
+fn streams(rows: usize, width: usize, dtype: DType, out: Rows, inputs: &[Rows]) -> bool {
+    let bytes = rows.saturating_mul(width).saturating_mul(dtype.bits() / 8);
+    bytes >= last_level_cache() && inputs.iter().all(|input| input.data != out.data)
+}

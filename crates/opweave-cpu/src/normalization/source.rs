@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+//! What is normalised: a row as it stands, or the sum of two.
+
+use crate::simd::{Elem, Simd};
+
+/// Reads `S::LANES` elements if `FULL`, else the first `n`, with zeros after them.
+///
+/// # Safety
+/// - `p` is valid for reading that many elements.
+#[inline(always)]
+pub(super) unsafe fn load<S: Simd, T: Elem, const FULL: bool>(s: S, p: *const T, n: usize) -> S::F32 {
+    // SAFETY: the caller's clause.
+    unsafe { if FULL { T::load(s, p) } else { T::load_tail(s, p, n) } }
+}
+
+/// Writes `S::LANES` elements if `FULL`, else the first `n`.
+///
+/// # Safety
+/// - `p` is valid for writing that many elements; the clauses of [`Elem::store`] for `STREAM`.
+#[inline(always)]
+pub(super) unsafe fn store<S: Simd, T: Elem, const FULL: bool, const STREAM: bool>(
+    s: S,
+    p: *mut T,
+    n: usize,
+    v: S::F32,
+) {
+    // SAFETY: the caller's clauses.
+    unsafe { if FULL { T::store::<S, STREAM>(s, p, v) } else { T::store_tail(s, p, n, v) } }
+}
+
+/// Calls `$body` with `$i` at every vector of `0..$width`: `$full` true and `$n` = LANES for whole vectors, then false and
+/// the rest. A macro because the const parameter differs between the calls.
+macro_rules! for_each_vector {
+    ($lanes:expr, $width:expr, |$i:ident, $n:ident, $full:ident| $body:expr) => {{
+        let mut $i = 0;
+        while $i + $lanes <= $width {
+            const $full: bool = true;
+            let $n = $lanes;
+            $body;
+            $i += $lanes;
+        }
+        if $i < $width {
+            const $full: bool = false;
+            let $n = $width - $i;
+            $body;
+        }
+    }};
+}
+pub(super) use for_each_vector;
+
+/// The values of one row before they are normalised. Lanes past the row read as zero.
+///
+/// Every method's clause: columns `i..i + n` (`n` = `S::LANES` if `FULL`) are within the row.
+pub(super) trait Source: Copy {
+    /// The values at `i..i + n`.
+    ///
+    /// # Safety
+    /// - See the trait.
+    unsafe fn load<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize) -> S::F32;
+
+    /// Stores what the operator keeps of `v`, which [`Source::load`] gave for the same columns and which was not kept yet.
+    ///
+    /// # Safety
+    /// - See the trait.
+    #[inline(always)]
+    unsafe fn keep<S: Simd, const FULL: bool>(&self, _s: S, _i: usize, _n: usize, _v: S::F32) {}
+
+    /// The value at `i` in f64.
+    ///
+    /// # Safety
+    /// - See the trait, with `n` = 1.
+    unsafe fn value(&self, i: usize) -> f64;
+
+    /// [`Source::keep`] for one value.
+    ///
+    /// # Safety
+    /// - See the trait, with `n` = 1.
+    #[inline(always)]
+    unsafe fn keep_value(&self, _i: usize, _v: f64) {}
+
+    /// Asks for the cache lines of column `i`.
+    fn prefetch<S: Simd>(&self, s: S, i: usize);
+}
+
+/// A row as it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Plain<T>(pub(super) *const T);
+
+impl<T: Elem> Source for Plain<T> {
+    #[inline(always)]
+    unsafe fn load<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize) -> S::F32 {
+        // SAFETY: the trait's clause.
+        unsafe { load::<S, T, FULL>(s, self.0.add(i), n) }
+    }
+
+    #[inline(always)]
+    unsafe fn value(&self, i: usize) -> f64 {
+        // SAFETY: the trait's clause.
+        unsafe { self.0.add(i).read().to_f64() }
+    }
+
+    #[inline(always)]
+    fn prefetch<S: Simd>(&self, s: S, i: usize) {
+        s.prefetch(self.0.wrapping_add(i).cast());
+    }
+}
+
+/// `input + residual`. The sum, rounded to T, is kept in `residual`.
+///
+/// The residual is written in the second pass, after the last read of the old value: the unrounded sum is then still to be
+/// had, and both rounding modes share this code.
+#[derive(Clone, Copy)]
+pub(super) struct Sum<T> {
+    pub(super) input: *const T,
+    pub(super) residual: *mut T,
+    /// Whether the norm is of the rounded sum.
+    pub(super) rounded: bool,
+}
+
+impl<T: Elem> Source for Sum<T> {
+    #[inline(always)]
+    unsafe fn load<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize) -> S::F32 {
+        // SAFETY: the trait's clause.
+        let (a, b) =
+            unsafe { (load::<S, T, FULL>(s, self.input.add(i), n), load::<S, T, FULL>(s, self.residual.add(i), n)) };
+        let sum = s.add(a, b);
+        if T::NARROW && self.rounded { T::round(s, sum) } else { sum }
+    }
+
+    #[inline(always)]
+    unsafe fn keep<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, v: S::F32) {
+        // SAFETY: the trait's clause.
+        unsafe { store::<S, T, FULL, false>(s, self.residual.add(i), n, v) }
+    }
+
+    #[inline(always)]
+    unsafe fn value(&self, i: usize) -> f64 {
+        // SAFETY: the trait's clause.
+        let sum = unsafe { self.input.add(i).read().to_f64() + self.residual.add(i).read().to_f64() };
+        if self.rounded { T::from_f64(sum).to_f64() } else { sum }
+    }
+
+    #[inline(always)]
+    unsafe fn keep_value(&self, i: usize, v: f64) {
+        // SAFETY: the trait's clause.
+        unsafe { self.residual.add(i).write(T::from_f64(v)) }
+    }
+
+    #[inline(always)]
+    fn prefetch<S: Simd>(&self, s: S, i: usize) {
+        s.prefetch(self.input.wrapping_add(i).cast());
+        s.prefetch(self.residual.wrapping_add(i).cast_const().cast());
+    }
+}

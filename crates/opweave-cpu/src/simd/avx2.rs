@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+//! AVX2 with FMA and F16C: every x86 server of the last ten years.
+
+use std::arch::x86_64::*;
+
+use half::{bf16, f16};
+
+use super::{Simd, SimdOp};
+
+/// The proof that this processor has AVX2, FMA and F16C, and that the operating system saves their registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2(());
+
+impl Avx2 {
+    /// The token, if this processor has the instructions.
+    pub fn detect() -> Option<Avx2> {
+        let all = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
+        all.then_some(Avx2(()))
+    }
+}
+
+const LANES: usize = 8;
+/// Rounding of `vcvtps2ph`: nearest, ties to even, whatever the thread's rounding mode is.
+const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT;
+
+/// Rounds each 32-bit lane to bf16, left in the lane's lower half; the upper half is zero.
+///
+/// # Safety
+/// - The processor has AVX2.
+#[inline(always)]
+unsafe fn narrow_bf16(v: __m256) -> __m256i {
+    // SAFETY: the caller's clause.
+    unsafe {
+        let bits = _mm256_castps_si256(v);
+        let upper = _mm256_srli_epi32::<16>(bits);
+        let odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
+        let rounded = _mm256_srli_epi32::<16>(_mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd));
+        // Rounding could carry a NaN to infinity or zero; its upper half with the quiet bit stays one.
+        let nan = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
+        let unordered = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_UNORD_Q>(v, v));
+        _mm256_blendv_epi8(rounded, nan, unordered)
+    }
+}
+
+/// 2^n for integral `n` in `-126..=127`.
+///
+/// # Safety
+/// - The processor has AVX2.
+#[inline(always)]
+unsafe fn power_of_two(n: __m256) -> __m256 {
+    // SAFETY: the caller's clause.
+    unsafe {
+        let biased = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+        _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased))
+    }
+}
+
+// SAFETY of every block below: `self` proves the instructions; what a block reads or writes through a pointer is its
+// function's own clause.
+impl Simd for Avx2 {
+    const NAME: &'static str = "avx2";
+    const LANES: usize = LANES;
+    type F32 = __m256;
+
+    #[inline]
+    fn run<O: SimdOp>(self, op: O) -> O::Output {
+        #[target_feature(enable = "avx2,fma,f16c")]
+        fn enter<O: SimdOp>(s: Avx2, op: O) -> O::Output {
+            op.eval(s)
+        }
+        // SAFETY: `self` proves the features of `enter`.
+        unsafe { enter(self, op) }
+    }
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_set1_ps(value) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_add_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_sub_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_mul_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn div(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_div_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn fma(self, a: __m256, b: __m256, c: __m256) -> __m256 {
+        // SAFETY: `self` proves FMA.
+        unsafe { _mm256_fmadd_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn max(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_max_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn abs(self, a: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), a) }
+    }
+
+    #[inline(always)]
+    fn select_sign(self, sign: __m256, if_negative: __m256, otherwise: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_blendv_ps(otherwise, if_negative, sign) }
+    }
+
+    #[inline(always)]
+    fn scale_down(self, a: __m256, n: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let first = _mm256_max_ps(n, _mm256_set1_ps(-100.0));
+            let scaled = _mm256_mul_ps(a, power_of_two(first));
+            _mm256_mul_ps(scaled, power_of_two(_mm256_sub_ps(n, first)))
+        }
+    }
+
+    #[inline(always)]
+    fn round(self, a: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }
+    }
+
+    #[inline(always)]
+    fn sum(self, a: __m256) -> f32 {
+        // SAFETY: `self` proves AVX.
+        unsafe {
+            let four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps::<1>(a));
+            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
+        }
+    }
+
+    #[inline(always)]
+    fn round_f16(self, a: __m256) -> __m256 {
+        // SAFETY: `self` proves F16C.
+        unsafe { _mm256_cvtph_ps(_mm256_cvtps_ph::<NEAREST>(a)) }
+    }
+
+    #[inline(always)]
+    fn round_bf16(self, a: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<16>(narrow_bf16(a))) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_f32(self, p: *const f32) -> __m256 {
+        // SAFETY: `self` proves AVX; the caller's clause: LANES elements are readable.
+        unsafe { _mm256_loadu_ps(p) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_f16(self, p: *const f16) -> __m256 {
+        // SAFETY: `self` proves F16C; the caller's clause: LANES elements of two bytes are readable.
+        unsafe { _mm256_cvtph_ps(_mm_loadu_si128(p.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bf16(self, p: *const bf16) -> __m256 {
+        // SAFETY: `self` proves AVX2; the caller's clause: LANES elements of two bytes are readable.
+        unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(_mm_loadu_si128(p.cast())))) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_f32<const STREAM: bool>(self, p: *mut f32, v: __m256) {
+        // SAFETY: `self` proves AVX; the caller's clause: LANES elements are writable, aligned if streamed.
+        unsafe { if STREAM { _mm256_stream_ps(p, v) } else { _mm256_storeu_ps(p, v) } }
+    }
+
+    #[inline(always)]
+    unsafe fn store_f16<const STREAM: bool>(self, p: *mut f16, v: __m256) {
+        // SAFETY: `self` proves F16C; the caller's clause: LANES elements of two bytes are writable, aligned if streamed.
+        unsafe {
+            let bits = _mm256_cvtps_ph::<NEAREST>(v);
+            if STREAM { _mm_stream_si128(p.cast(), bits) } else { _mm_storeu_si128(p.cast(), bits) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bf16<const STREAM: bool>(self, p: *mut bf16, v: __m256) {
+        // SAFETY: `self` proves AVX2; the caller's clause: LANES elements of two bytes are writable, aligned if streamed.
+        unsafe {
+            let lanes = narrow_bf16(v);
+            let bits = _mm_packus_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
+            if STREAM { _mm_stream_si128(p.cast(), bits) } else { _mm_storeu_si128(p.cast(), bits) }
+        }
+    }
+
+    #[inline(always)]
+    fn fence(self) {
+        // SAFETY: SSE is part of x86-64.
+        unsafe { _mm_sfence() }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, p: *const u8) {
+        // SAFETY: a prefetch of any address is harmless; SSE is part of x86-64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+//! Storage types of activations and weights, seen as f32 vectors.
+
+use half::{bf16, f16};
+use opweave_tensor::Element;
+
+use super::Simd;
+
+/// A storage type that kernels widen to f32, compute in, and round back to.
+///
+/// The `_tail` functions handle the last elements of a row through a vector-sized buffer on the stack: memory outside
+/// the row is never touched.
+pub trait Elem: Element + Default {
+    /// Whether storing rounds: narrower than the f32 that kernels compute in.
+    const NARROW: bool;
+
+    /// Reads `S::LANES` elements.
+    ///
+    /// # Safety
+    /// - `p` is valid for reading `S::LANES` elements.
+    unsafe fn load<S: Simd>(s: S, p: *const Self) -> S::F32;
+
+    /// Rounds and writes `S::LANES` elements.
+    ///
+    /// # Safety
+    /// - `p` is valid for writing `S::LANES` elements; with `STREAM`, aligned to that many bytes, and a
+    ///   [`Simd::fence`] follows.
+    unsafe fn store<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: S::F32);
+
+    /// Rounds lanes to this type and widens them again.
+    fn round<S: Simd>(s: S, v: S::F32) -> S::F32;
+
+    /// The exact value.
+    fn to_f64(self) -> f64;
+
+    /// The nearest value, ties to even.
+    fn from_f64(value: f64) -> Self;
+
+    /// Reads `n < S::LANES` elements into the first lanes; `fill` in the others.
+    ///
+    /// # Safety
+    /// - `p` is valid for reading `n` elements, and `n < S::LANES <= 16`.
+    #[inline(always)]
+    unsafe fn load_tail<S: Simd>(s: S, p: *const Self, n: usize, fill: Self) -> S::F32 {
+        debug_assert!(n < S::LANES && S::LANES <= MAX_LANES);
+        let mut buffer = [fill; MAX_LANES];
+        // SAFETY: the caller's clause; the buffer holds more than `n` elements, and `LANES` to load.
+        unsafe {
+            std::ptr::copy_nonoverlapping(p, buffer.as_mut_ptr(), n);
+            Self::load(s, buffer.as_ptr())
+        }
+    }
+
+    /// Rounds and writes the first `n < S::LANES` lanes.
+    ///
+    /// # Safety
+    /// - `p` is valid for writing `n` elements, and `n < S::LANES <= 16`.
+    #[inline(always)]
+    unsafe fn store_tail<S: Simd>(s: S, p: *mut Self, n: usize, v: S::F32) {
+        debug_assert!(n < S::LANES && S::LANES <= MAX_LANES);
+        let mut buffer = [Self::default(); MAX_LANES];
+        // SAFETY: the buffer holds `LANES` elements; the caller's clause for the copy.
+        unsafe {
+            Self::store::<S, false>(s, buffer.as_mut_ptr(), v);
+            std::ptr::copy_nonoverlapping(buffer.as_ptr(), p, n);
+        }
+    }
+}
+
+/// The widest vector of any instruction set here: 512 bits of f32.
+const MAX_LANES: usize = 16;
+
+macro_rules! elem {
+    ($type:ty, $narrow:literal, $load:ident, $store:ident, $round:expr, $to:expr, $from:expr) => {
+        impl Elem for $type {
+            const NARROW: bool = $narrow;
+
+            #[inline(always)]
+            unsafe fn load<S: Simd>(s: S, p: *const Self) -> S::F32 {
+                // SAFETY: the caller's clause is the same.
+                unsafe { s.$load(p) }
+            }
+
+            #[inline(always)]
+            unsafe fn store<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: S::F32) {
+                // SAFETY: the caller's clauses are the same.
+                unsafe { s.$store::<STREAM>(p, v) }
+            }
+
+            #[inline(always)]
+            fn round<S: Simd>(s: S, v: S::F32) -> S::F32 {
+                $round(s, v)
+            }
+
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                $to(self)
+            }
+
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                $from(value)
+            }
+        }
+    };
+}
+
+elem!(f32, false, load_f32, store_f32, |_, v| v, f64::from, |v| v as f32);
+elem!(f16, true, load_f16, store_f16, S::round_f16, f16::to_f64, f16::from_f64);
+elem!(bf16, true, load_bf16, store_bf16, S::round_bf16, bf16::to_f64, bf16::from_f64);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+//! Vectors of f32, written once for every instruction set.
+//!
+//! A kernel is a [`SimdOp`]: one generic body over `S: Simd`. [`Isa::run`] enters it through a function that carries the
+//! instruction set's target features, so that everything inside is compiled for them. A value of a token type such as
+//! [`Avx2`] can only be had from its `detect`, which makes it the proof that the hardware has those instructions.
+//!
+//! All bodies, and all operations below them, are `#[inline(always)]`: a call that stayed a call would be compiled without
+//! the features of its caller.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod element;
+mod isa;
+mod math;
+mod portable;
+
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+pub use element::Elem;
+pub use isa::{Isa, last_level_cache};
+pub(crate) use math::{exp_nonpositive, sigmoid, silu};
+pub use portable::Portable;
+
+/// A body that runs under an instruction set.
+pub trait SimdOp {
+    /// What it returns.
+    type Output;
+
+    /// The body. Implementations are `#[inline(always)]`.
+    fn eval<S: Simd>(self, s: S) -> Self::Output;
+}
+
+/// An instruction set that the hardware has: the value is the proof.
+///
+/// Loads and stores need no alignment unless they say so, and touch exactly [`Simd::LANES`] elements.
+pub trait Simd: Copy + Send + Sync + 'static {
+    /// As it appears in the names of kernels.
+    const NAME: &'static str;
+    /// Elements of a vector.
+    const LANES: usize;
+    /// A vector of f32.
+    type F32: Copy;
+
+    /// Runs `op` compiled for this instruction set.
+    fn run<O: SimdOp>(self, op: O) -> O::Output;
+
+    /// All lanes `value`.
+    fn splat(self, value: f32) -> Self::F32;
+    /// `a + b`.
+    fn add(self, a: Self::F32, b: Self::F32) -> Self::F32;
+    /// `a - b`.
+    fn sub(self, a: Self::F32, b: Self::F32) -> Self::F32;
+    /// `a * b`.
+    fn mul(self, a: Self::F32, b: Self::F32) -> Self::F32;
+    /// `a / b`.
+    fn div(self, a: Self::F32, b: Self::F32) -> Self::F32;
+    /// `a * b + c`, rounded once where the hardware can, twice on the portable path.
+    fn fma(self, a: Self::F32, b: Self::F32, c: Self::F32) -> Self::F32;
+    /// The larger lanes; `b` where either is NaN.
+    fn max(self, a: Self::F32, b: Self::F32) -> Self::F32;
+    /// Magnitudes.
+    fn abs(self, a: Self::F32) -> Self::F32;
+    /// `if_negative` where the sign bit of `sign` is set, else `otherwise`.
+    fn select_sign(self, sign: Self::F32, if_negative: Self::F32, otherwise: Self::F32) -> Self::F32;
+    /// `a * 2^n` for `a` between 0.5 and 2 and integral `n` in `-200..=0`, rounded once: in two steps, of which the first
+    /// stays in the normal range.
+    fn scale_down(self, a: Self::F32, n: Self::F32) -> Self::F32;
+    /// The nearest integer, ties to even.
+    fn round(self, a: Self::F32) -> Self::F32;
+    /// The sum of all lanes, always in the same order: halves are added until one lane is left.
+    fn sum(self, a: Self::F32) -> f32;
+
+    /// Rounds each lane to f16 (nearest, ties to even; overflow to infinity; NaN stays NaN) and back.
+    fn round_f16(self, a: Self::F32) -> Self::F32;
+    /// Rounds each lane to bf16 (nearest, ties to even; overflow to infinity; NaN stays NaN) and back.
+    fn round_bf16(self, a: Self::F32) -> Self::F32;
+
+    /// Reads [`Simd::LANES`] elements.
+    ///
+    /// # Safety
+    /// - `p` is valid for reading `LANES` elements of f32.
+    unsafe fn load_f32(self, p: *const f32) -> Self::F32;
+    /// Reads and widens [`Simd::LANES`] elements. A signalling NaN may come out quiet.
+    ///
+    /// # Safety
+    /// - `p` is valid for reading `LANES` elements of f16.
+    unsafe fn load_f16(self, p: *const half::f16) -> Self::F32;
+    /// Reads and widens [`Simd::LANES`] elements. A signalling NaN may come out quiet.
+    ///
+    /// # Safety
+    /// - `p` is valid for reading `LANES` elements of bf16.
+    unsafe fn load_bf16(self, p: *const half::bf16) -> Self::F32;
+
+    /// Writes [`Simd::LANES`] elements; with `STREAM`, past the caches where the hardware can.
+    ///
+    /// # Safety
+    /// - `p` is valid for writing `LANES` elements of f32, and, if `STREAM`, aligned to their size in bytes.
+    /// - After the last streamed store, [`Simd::fence`] runs before anything else may look.
+    unsafe fn store_f32<const STREAM: bool>(self, p: *mut f32, v: Self::F32);
+    /// Rounds as [`Simd::round_f16`] and writes [`Simd::LANES`] elements.
+    ///
+    /// # Safety
+    /// - As for [`Simd::store_f32`], with elements of f16.
+    unsafe fn store_f16<const STREAM: bool>(self, p: *mut half::f16, v: Self::F32);
+    /// Rounds as [`Simd::round_bf16`] and writes [`Simd::LANES`] elements.
+    ///
+    /// # Safety
+    /// - As for [`Simd::store_f32`], with elements of bf16.
+    unsafe fn store_bf16<const STREAM: bool>(self, p: *mut half::bf16, v: Self::F32);
+
+    /// Orders streamed stores before everything after it.
+    fn fence(self);
+    /// Asks for the cache line at `p`, which may be any address.
+    fn prefetch(self, p: *const u8);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+//! Plain Rust over arrays of eight: correct everywhere, and the compiler vectorises it with what the target has for sure.
+
+use half::{bf16, f16};
+
+use super::{Simd, SimdOp};
+
+/// Needs nothing of the hardware.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Portable;
+
+const LANES: usize = 8;
+type V = [f32; LANES];
+
+#[inline(always)]
+fn map(a: V, f: impl Fn(f32) -> f32) -> V {
+    let mut out = a;
+    for lane in &mut out {
+        *lane = f(*lane);
+    }
+    out
+}
+
+#[inline(always)]
+fn zip(a: V, b: V, f: impl Fn(f32, f32) -> f32) -> V {
+    let mut out = a;
+    for (lane, b) in out.iter_mut().zip(b) {
+        *lane = f(*lane, b);
+    }
+    out
+}
+
+/// Widens an f16 without branches. The exponent is moved to the f32's place and corrected by a multiplication, which also
+/// normalises subnormals; infinity and NaN get the top exponent back.
+#[inline(always)]
+pub(super) fn widen_f16(bits: u16) -> f32 {
+    let magnitude = u32::from(bits & 0x7fff) << 13;
+    // 2^112: the difference of the two exponent biases, 127 - 15.
+    let scaled = f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23);
+    let special = if bits & 0x7c00 == 0x7c00 { 0x7f80_0000 } else { 0 };
+    f32::from_bits(scaled.to_bits() | special | (u32::from(bits & 0x8000) << 16))
+}
+
+/// Rounds to f16 without branches that a vectoriser could not turn into selects.
+#[inline(always)]
+pub(super) fn narrow_f16(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let magnitude = bits & 0x7fff_ffff;
+    let sign = (bits >> 16) & 0x8000;
+    // Rebias and round at bit 13: half an ulp, less one unless the kept part is odd. A carry out of the mantissa is the
+    // next exponent, and out of the top one is infinity.
+    let rebias = (15_u32.wrapping_sub(127)) << 23;
+    let normal = magnitude.wrapping_add(rebias).wrapping_add(0xfff).wrapping_add((magnitude >> 13) & 1) >> 13;
+    // Adding 0.5, whose ulp is the spacing 2^-24 of f16 subnormals, makes the addition round.
+    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
+    let nan = 0x7e00 | ((magnitude >> 13) & 0x3ff);
+    let finite = if magnitude < 0x3880_0000 { subnormal } else { normal };
+    // From 65536 on everything is infinity; between 65520 and 65536 the carry above says so.
+    let ordered = if magnitude >= 0x4780_0000 { 0x7c00 } else { finite };
+    let result = if magnitude > 0x7f80_0000 { nan } else { ordered };
+    (result | sign) as u16
+}
+
+/// Widens a bf16: its bits are the upper half.
+#[inline(always)]
+pub(super) fn widen_bf16(bits: u16) -> f32 {
+    f32::from_bits(u32::from(bits) << 16)
+}
+
+/// Rounds to bf16.
+#[inline(always)]
+pub(super) fn narrow_bf16(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let rounded = bits.wrapping_add(0x7fff).wrapping_add((bits >> 16) & 1) >> 16;
+    // Rounding could carry a NaN to infinity or zero; its upper half with the quiet bit stays one.
+    let nan = (bits >> 16) | 0x40;
+    (if bits & 0x7fff_ffff > 0x7f80_0000 { nan } else { rounded }) as u16
+}
+
+/// 2^n for integral `n` in `-126..=127`.
+#[inline(always)]
+fn power_of_two(n: f32) -> f32 {
+    f32::from_bits(((n as i32 + 127) << 23) as u32)
+}
+
+impl Simd for Portable {
+    const NAME: &'static str = "portable";
+    const LANES: usize = LANES;
+    type F32 = V;
+
+    #[inline]
+    fn run<O: SimdOp>(self, op: O) -> O::Output {
+        op.eval(self)
+    }
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> V {
+        [value; LANES]
+    }
+
+    #[inline(always)]
+    fn add(self, a: V, b: V) -> V {
+        zip(a, b, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    fn sub(self, a: V, b: V) -> V {
+        zip(a, b, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    fn mul(self, a: V, b: V) -> V {
+        zip(a, b, |a, b| a * b)
+    }
+
+    #[inline(always)]
+    fn div(self, a: V, b: V) -> V {
+        zip(a, b, |a, b| a / b)
+    }
+
+    #[inline(always)]
+    fn fma(self, a: V, b: V, c: V) -> V {
+        // Not `mul_add`: without the instruction that is a call of a software routine per lane.
+        self.add(self.mul(a, b), c)
+    }
+
+    #[inline(always)]
+    fn max(self, a: V, b: V) -> V {
+        zip(a, b, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn abs(self, a: V) -> V {
+        map(a, f32::abs)
+    }
+
+    #[inline(always)]
+    fn select_sign(self, sign: V, if_negative: V, otherwise: V) -> V {
+        let mut out = otherwise;
+        for (i, lane) in out.iter_mut().enumerate() {
+            if sign[i].is_sign_negative() {
+                *lane = if_negative[i];
+            }
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn scale_down(self, a: V, n: V) -> V {
+        zip(a, n, |a, n| {
+            let first = n.max(-100.0);
+            a * power_of_two(first) * power_of_two(n - first)
+        })
+    }
+
+    #[inline(always)]
+    fn round(self, a: V) -> V {
+        map(a, f32::round_ties_even)
+    }
+
+    #[inline(always)]
+    fn sum(self, a: V) -> f32 {
+        let [a, b, c, d] = [a[0] + a[4], a[1] + a[5], a[2] + a[6], a[3] + a[7]];
+        (a + c) + (b + d)
+    }
+
+    #[inline(always)]
+    fn round_f16(self, a: V) -> V {
+        map(a, |a| widen_f16(narrow_f16(a)))
+    }
+
+    #[inline(always)]
+    fn round_bf16(self, a: V) -> V {
+        map(a, |a| widen_bf16(narrow_bf16(a)))
+    }
+
+    #[inline(always)]
+    unsafe fn load_f32(self, p: *const f32) -> V {
+        // SAFETY: the caller's clause: LANES elements are readable.
+        unsafe { p.cast::<V>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn load_f16(self, p: *const f16) -> V {
+        // SAFETY: the caller's clause: LANES elements are readable, and f16 is two bytes.
+        let bits = unsafe { p.cast::<[u16; LANES]>().read_unaligned() };
+        let mut out = [0.0; LANES];
+        for (lane, bits) in out.iter_mut().zip(bits) {
+            *lane = widen_f16(bits);
+        }
+        out
+    }
+
+    #[inline(always)]
+    unsafe fn load_bf16(self, p: *const bf16) -> V {
+        // SAFETY: the caller's clause: LANES elements are readable, and bf16 is two bytes.
+        let bits = unsafe { p.cast::<[u16; LANES]>().read_unaligned() };
+        let mut out = [0.0; LANES];
+        for (lane, bits) in out.iter_mut().zip(bits) {
+            *lane = widen_bf16(bits);
+        }
+        out
+    }
+
+    #[inline(always)]
+    unsafe fn store_f32<const STREAM: bool>(self, p: *mut f32, v: V) {
+        // SAFETY: the caller's clause: LANES elements are writable.
+        unsafe { p.cast::<V>().write_unaligned(v) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_f16<const STREAM: bool>(self, p: *mut f16, v: V) {
+        let mut bits = [0_u16; LANES];
+        for (lane, v) in bits.iter_mut().zip(v) {
+            *lane = narrow_f16(v);
+        }
+        // SAFETY: the caller's clause: LANES elements are writable, and f16 is two bytes.
+        unsafe { p.cast::<[u16; LANES]>().write_unaligned(bits) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bf16<const STREAM: bool>(self, p: *mut bf16, v: V) {
+        let mut bits = [0_u16; LANES];
+        for (lane, v) in bits.iter_mut().zip(v) {
+            *lane = narrow_bf16(v);
+        }
+        // SAFETY: the caller's clause: LANES elements are writable, and bf16 is two bytes.
+        unsafe { p.cast::<[u16; LANES]>().write_unaligned(bits) }
+    }
+
+    #[inline(always)]
+    fn fence(self) {}
+
+    #[inline(always)]
+    fn prefetch(self, _: *const u8) {}
+}

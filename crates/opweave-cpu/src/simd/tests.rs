@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+//! Conversions of every instruction set against `half`, bit for bit, and the other vector operations against scalars.
+
+use half::{bf16, f16};
+
+use super::{Elem, Isa, Simd, SimdOp, exp_nonpositive, sigmoid};
+
+/// Widens all of `input`, whose length need not be a multiple of the vector.
+struct Widen<'a, T>(&'a [T]);
+
+impl<T: Elem> SimdOp for Widen<'_, T> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) -> Vec<f32> {
+        Convert { input: self.0, map: |_, v| v, tail_only: false }.collect::<S, f32>(s)
+    }
+}
+
+/// Loads T, maps, stores as U.
+struct Convert<'a, T, F> {
+    input: &'a [T],
+    map: F,
+    tail_only: bool,
+}
+
+impl<T: Elem, F> Convert<'_, T, F> {
+    #[inline(always)]
+    fn collect<S: Simd, U: Elem>(self, s: S) -> Vec<U>
+    where
+        F: Fn(S, S::F32) -> S::F32,
+    {
+        let mut out = vec![U::default(); self.input.len()];
+        let (mut i, n) = (0, self.input.len());
+        while i < n {
+            let count = if self.tail_only { (n - i).min(S::LANES - 1) } else { (n - i).min(S::LANES) };
+            // SAFETY: `count` elements follow `i` in both vectors.
+            unsafe {
+                let (from, to) = (self.input.as_ptr().add(i), out.as_mut_ptr().add(i));
+                if count == S::LANES {
+                    U::store::<S, false>(s, to, (self.map)(s, T::load(s, from)));
+                } else {
+                    U::store_tail(s, to, count, (self.map)(s, T::load_tail(s, from, count, T::default())));
+                }
+            }
+            i += count;
+        }
+        out
+    }
+}
+
+struct Narrow<'a> {
+    input: &'a [f32],
+    tail_only: bool,
+}
+
+/// The three ways in which a kernel rounds: by storing, by storing a tail, by rounding in registers.
+struct Narrowed<U> {
+    stored: Vec<U>,
+    rounded: Vec<f32>,
+}
+
+struct NarrowTo<'a, U>(Narrow<'a>, std::marker::PhantomData<U>);
+
+impl<U: Elem> SimdOp for NarrowTo<'_, U> {
+    type Output = Narrowed<U>;
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) -> Narrowed<U> {
+        let Narrow { input, tail_only } = self.0;
+        Narrowed {
+            stored: Convert { input, map: |_: S, v| v, tail_only }.collect::<S, U>(s),
+            rounded: Convert { input, map: |s: S, v| U::round(s, v), tail_only }.collect::<S, f32>(s),
+        }
+    }
+}
+
+/// Same bits, except that a signalling NaN may have become quiet.
+fn same(actual: f32, expected: f32) -> bool {
+    let quiet = |v: f32| if v.is_nan() { v.to_bits() | 0x0040_0000 } else { v.to_bits() };
+    quiet(actual) == quiet(expected)
+}
+
+#[test]
+fn every_16_bit_value_widens_as_half_does() {
+    let all: Vec<u16> = (0..=u16::MAX).collect();
+    let halves: Vec<f16> = all.iter().map(|&b| f16::from_bits(b)).collect();
+    let brains: Vec<bf16> = all.iter().map(|&b| bf16::from_bits(b)).collect();
+    for isa in Isa::available() {
+        for (h, wide) in halves.iter().zip(isa.run(Widen(&halves))) {
+            assert!(same(wide, h.to_f32_const()), "{} f16 {:#06x} gave {wide:?}", isa.name(), h.to_bits());
+        }
+        for (b, wide) in brains.iter().zip(isa.run(Widen(&brains))) {
+            assert!(same(wide, b.to_f32_const()), "{} bf16 {:#06x} gave {wide:?}", isa.name(), b.to_bits());
+        }
+    }
+}
+
+/// Every upper half of an f32 with every kind of lower half: exact, just above, around both ties, just below the next;
+/// and around every tie of f16, which sits at bit 12. Signs, subnormals, infinities and NaN payloads are all among them.
+fn f32_samples() -> Vec<f32> {
+    let lower = [
+        0_u32, 1, 0x0fff, 0x1000, 0x1001, 0x1fff, 0x2000, 0x2fff, 0x3000, 0x3001, 0x7ffe, 0x7fff, 0x8000, 0x8001, 0x9000,
+        0xb000, 0xcfff, 0xd000, 0xd001, 0xefff, 0xf000, 0xf001, 0xffff,
+    ];
+    (0..=u32::from(u16::MAX)).flat_map(|upper| lower.map(|lower| f32::from_bits(upper << 16 | lower))).collect()
+}
+
+#[test]
+fn f32_rounds_as_half_does() {
+    let samples = f32_samples();
+    for isa in Isa::available() {
+        for tail_only in [false, true] {
+            let narrow = || Narrow { input: &samples, tail_only };
+            let halves = isa.run(NarrowTo::<f16>(narrow(), std::marker::PhantomData));
+            let brains = isa.run(NarrowTo::<bf16>(narrow(), std::marker::PhantomData));
+            for (i, &value) in samples.iter().enumerate() {
+                let (h, b) = (f16::from_f32_const(value), bf16::from_f32_const(value));
+                let context = || format!("{} {:#010x} tail {tail_only}", isa.name(), value.to_bits());
+                assert_eq!(halves.stored[i].to_bits(), h.to_bits(), "f16 {}", context());
+                assert_eq!(brains.stored[i].to_bits(), b.to_bits(), "bf16 {}", context());
+                assert!(same(halves.rounded[i], h.to_f32_const()), "rounded f16 {}", context());
+                assert!(same(brains.rounded[i], b.to_f32_const()), "rounded bf16 {}", context());
+            }
+        }
+    }
+}
+
+struct Map<'a, F>(&'a [f32], F);
+
+trait VectorFunction {
+    fn apply<S: Simd>(&self, s: S, v: S::F32) -> S::F32;
+}
+
+impl<F: VectorFunction> SimdOp for Map<'_, F> {
+    type Output = Vec<f32>;
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) -> Vec<f32> {
+        Convert { input: self.0, map: |s: S, v| self.1.apply(s, v), tail_only: false }.collect::<S, f32>(s)
+    }
+}
+
+struct Exp;
+impl VectorFunction for Exp {
+    #[inline(always)]
+    fn apply<S: Simd>(&self, s: S, v: S::F32) -> S::F32 {
+        exp_nonpositive(s, v)
+    }
+}
+
+struct Sigmoid;
+impl VectorFunction for Sigmoid {
+    #[inline(always)]
+    fn apply<S: Simd>(&self, s: S, v: S::F32) -> S::F32 {
+        sigmoid(s, v)
+    }
+}
+
+/// Distance in units of the expected value's last place; subnormals count in units of the smallest one.
+fn ulps(actual: f32, expected: f64) -> f64 {
+    let unit = f64::powi(2.0, (expected.abs().log2().floor() as i32).max(-126) - 23);
+    (f64::from(actual) - expected).abs() / unit
+}
+
+#[test]
+fn the_exponential_is_right_down_to_zero() {
+    let samples: Vec<f32> = (0..2_000_000).map(|i| -(i as f32) * 6e-5).collect();
+    for isa in Isa::available() {
+        let mut worst = (0.0, 0.0);
+        for (&x, e) in samples.iter().zip(isa.run(Map(&samples, Exp))) {
+            let distance = ulps(e, f64::from(x).exp());
+            if distance > worst.0 {
+                worst = (distance, x);
+            }
+        }
+        assert!(worst.0 <= 1.5, "{}: {} ulp at {}", isa.name(), worst.0, worst.1);
+        let edges = isa.run(Map(&[0.0, -0.0, f32::NEG_INFINITY, f32::NAN, -1e30, -104.0], Exp));
+        assert_eq!(edges[..3], [1.0, 1.0, 0.0], "{}", isa.name());
+        assert!(edges[3].is_nan(), "{}", isa.name());
+        assert_eq!(edges[4..], [0.0, 0.0], "{}", isa.name());
+    }
+}
+
+#[test]
+fn the_sigmoid_is_stable_in_both_tails() {
+    let samples: Vec<f32> = (-1_100_000..1_100_000).map(|i| i as f32 * 1e-4).collect();
+    for isa in Isa::available() {
+        for (&x, y) in samples.iter().zip(isa.run(Map(&samples, Sigmoid))) {
+            let expected = 1.0 / (1.0 + (-f64::from(x)).exp());
+            assert!(ulps(y, expected) <= 3.0, "{}: sigmoid({x}) = {y}, expected {expected}", isa.name());
+        }
+        let edges = isa.run(Map(&[f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MAX, f32::MIN], Sigmoid));
+        assert_eq!([edges[0], edges[1], edges[3], edges[4]], [1.0, 0.0, 1.0, 0.0], "{}", isa.name());
+        assert!(edges[2].is_nan());
+    }
+}
+
+struct SumAll([f32; 16]);
+
+impl SimdOp for SumAll {
+    type Output = (f32, f32);
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) -> (f32, f32) {
+        // SAFETY: sixteen elements are there, and no vector is longer.
+        let v = unsafe { s.load_f32(self.0.as_ptr()) };
+        let mut lanes = self.0[..S::LANES].to_vec();
+        while lanes.len() > 1 {
+            let half = lanes.len() / 2;
+            lanes = (0..half).map(|i| lanes[i] + lanes[i + half]).collect();
+        }
+        (s.sum(v), lanes[0])
+    }
+}
+
+#[test]
+fn the_sum_of_lanes_has_one_order() {
+    let lanes = std::array::from_fn(|i| [1e8, 1.0, -1e8, 3.25e-3, 7e7, -0.5][i % 6] * (i as f32 + 1.0));
+    for isa in Isa::available() {
+        let (actual, expected) = isa.run(SumAll(lanes));
+        assert_eq!(actual.to_bits(), expected.to_bits(), "{}", isa.name());
+    }
+}
+
+#[test]
+fn a_last_level_cache_has_a_believable_size() {
+    let bytes = super::last_level_cache();
+    assert!((256 << 10..=4 << 30).contains(&bytes), "{bytes}");
+}
