@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! Rows in memory, and how a call's rows become tasks.
 
 use std::ops::Range;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! What a kernel may rely on from every `Parallel`, and what the built-in pool promises besides.
 
 use std::num::NonZero;

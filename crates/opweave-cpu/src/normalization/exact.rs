@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! Rows that f32 cannot do: the same formulas in f64, one element at a time.
 //!
 //! In f64 no square of an f32 overflows or vanishes, infinities and NaN go the way of the formula, and nothing rounds but

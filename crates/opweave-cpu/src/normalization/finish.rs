@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! What is done with a normalised value: nothing, or a multiplication by a weight.
 
 use super::source::load;

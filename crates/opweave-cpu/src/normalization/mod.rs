@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! The normalization family.
 //!
 //! Every kernel reads a row twice: once for its statistic, once, now from the cache, to scale it. The statistic is

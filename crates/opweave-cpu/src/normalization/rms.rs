@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! Rows divided by their root mean square, or by their norm: `rms_norm`, `gemma_rms_norm`, the fused additions, `l2_norm`.
 
 use std::ops::Range;

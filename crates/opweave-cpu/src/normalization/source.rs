@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! What is normalised: a row as it stands, or the sum of two.
 
 use crate::simd::{Elem, Simd};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! AVX2 with FMA and F16C: every x86 server of the last ten years.
 
 use std::arch::x86_64::*;

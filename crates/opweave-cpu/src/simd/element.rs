@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! Storage types of activations and weights, seen as f32 vectors.
 
 use half::{bf16, f16};

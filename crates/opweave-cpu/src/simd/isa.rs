@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! The instruction sets of this host, as values.
 
 #[cfg(target_arch = "x86_64")]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! Functions of the gates, to about one unit in the last place of f32 and right in both tails.
 
 use super::Simd;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! Vectors of f32, written once for every instruction set.
 //!
 //! A kernel is a [`SimdOp`]: one generic body over `S: Simd`. [`Isa::run`] enters it through a function that carries the

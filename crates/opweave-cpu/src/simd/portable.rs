@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! Plain Rust over arrays of eight: correct everywhere, and the compiler vectorises it with what the target has for sure.
 
 use half::{bf16, f16};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! Conversions of every instruction set against `half`, bit for bit, and the other vector operations against scalars.
 
 use half::{bf16, f16};

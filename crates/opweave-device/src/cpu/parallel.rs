@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! How a CPU kernel gets threads: from its caller, through one trait.
 //!
 //! A kernel cuts its work into tasks by the sizes of the call and hands them to a [`Parallel`]. It never learns which

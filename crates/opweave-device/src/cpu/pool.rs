@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! The built-in thread pool.
 //!
 //! Workers are started once and parked between runs; a run allocates nothing. A pool serves one run at a time. A second

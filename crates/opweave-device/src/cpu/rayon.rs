@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
+
 //! A `rayon` thread pool as the kernel's threads, for programs that already have one.
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
