@@ -25,7 +25,7 @@ unsafe impl Sync for Rows {}
 
 /// Elements from row 0 to row `row`. A view's extent fits the address space, so the product does; in 32 bits it would not.
 #[inline(always)]
-pub const fn element_offset(row: usize, stride: isize) -> isize {
+pub(crate) const fn element_offset(row: usize, stride: isize) -> isize {
     (row as isize).wrapping_mul(stride)
 }
 

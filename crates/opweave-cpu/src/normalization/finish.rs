@@ -9,7 +9,7 @@ use crate::simd::{Elem, Simd};
 /// The step from a normalised value to the value that is stored.
 ///
 /// Every method's clause: columns `i..i + n` (`n` = `S::LANES` if `FULL`) are within the row.
-pub(super) trait Finish: Copy {
+pub(super) trait Finish: Copy + Sync {
     /// The finished values of columns `i..i + n`. With `ROUND`, intermediate products are rounded to the activation's
     /// dtype.
     ///
@@ -23,6 +23,12 @@ pub(super) trait Finish: Copy {
     /// # Safety
     /// - See the trait, with `n` = 1.
     unsafe fn value(&self, i: usize, y: f64, round: bool) -> f64;
+
+    /// The same step from `column` on.
+    ///
+    /// # Safety
+    /// - `column` is within the row or its end.
+    unsafe fn at(self, column: usize) -> Self;
 }
 
 /// No weight.
@@ -31,13 +37,24 @@ pub(super) struct Identity;
 
 impl Finish for Identity {
     #[inline(always)]
-    unsafe fn apply<S: Simd, const FULL: bool, const ROUND: bool>(&self, _: S, _: usize, _: usize, y: S::F32) -> S::F32 {
+    unsafe fn apply<S: Simd, const FULL: bool, const ROUND: bool>(
+        &self,
+        _: S,
+        _: usize,
+        _: usize,
+        y: S::F32,
+    ) -> S::F32 {
         y
     }
 
     #[inline(always)]
     unsafe fn value(&self, _: usize, y: f64, _: bool) -> f64 {
         y
+    }
+
+    #[inline(always)]
+    unsafe fn at(self, _: usize) -> Self {
+        self
     }
 }
 
@@ -48,6 +65,9 @@ pub(super) struct Weight<W> {
     /// 1 for Gemma's scale. For a plain weight -0, which added to anything, zeros of either sign included, changes nothing.
     pub(super) offset: f32,
 }
+
+// SAFETY: inert data; reading through it is the trait's unsafe operations, whose callers answer for races.
+unsafe impl<W: Elem> Sync for Weight<W> {}
 
 impl<W: Elem> Finish for Weight<W> {
     #[inline(always)]
@@ -68,5 +88,11 @@ impl<W: Elem> Finish for Weight<W> {
         // SAFETY: the trait's clause.
         let w = unsafe { self.weight.add(i).read() }.to_f64() as f32;
         y * f64::from(self.offset + w)
+    }
+
+    #[inline(always)]
+    unsafe fn at(self, column: usize) -> Self {
+        // SAFETY: the trait's clause.
+        Weight { weight: unsafe { self.weight.add(column) }, ..self }
     }
 }

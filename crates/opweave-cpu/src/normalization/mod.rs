@@ -15,7 +15,7 @@ mod layer;
 mod rms;
 mod source;
 
-pub use gate::{Activation, GateOrder, GatedCall, rms_norm_gated};
+pub use gate::{Activation, GatePlace, GatedCall, rms_norm_gated};
 pub use layer::{LayerCall, layer_norm};
 pub use rms::{RmsCall, Statistic, rms_norm};
 
@@ -48,3 +48,6 @@ fn streams(rows: usize, width: usize, dtype: DType, out: Rows, inputs: &[Rows]) 
     let bytes = rows.saturating_mul(width).saturating_mul(dtype.bits() / 8);
     bytes >= last_level_cache() && inputs.iter().all(|input| input.data != out.data)
 }
+
+/// Bytes of a cache line of every processor here; only prefetches depend on it.
+const CACHE_LINE: usize = 64;

@@ -3,6 +3,7 @@
 
 //! Rows divided by their root mean square, or by their norm: `rms_norm`, `gemma_rms_norm`, the fused additions, `l2_norm`.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use half::{bf16, f16};
@@ -11,8 +12,8 @@ use opweave_tensor::DType;
 
 use super::exact::scaled_row;
 use super::finish::{Finish, Identity, Weight};
-use super::source::{Plain, Source, Sum, for_each_vector, store};
-use super::{Columns, TRUSTED_FROM, streams};
+use super::source::{Plain, Source, Sum, store};
+use super::{CACHE_LINE, Columns, TRUSTED_FROM, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 
@@ -129,31 +130,214 @@ unsafe fn by_weight<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &RmsCall) {
 /// - As for [`rms_norm`]; `T` and `finish` are those of the call.
 unsafe fn by_source<T: Elem, F: Finish>(isa: Isa, pool: &dyn Parallel, call: &RmsCall, finish: F) {
     let &RmsCall { rows, width, input, out, .. } = call;
-    let stream = streams(rows, width, T::DTYPE, out, &[input]);
-    let bytes = width * size_of::<T>();
-    let common = Common { out, width, statistic: call.statistic, round: call.round_normalised, stream };
+    let common = Common {
+        out,
+        width,
+        groups: 1,
+        statistic: call.statistic,
+        round: call.round_normalised,
+        stream: streams(rows, width, T::DTYPE, out, &[input]),
+    };
     // SAFETY: the caller's clauses.
     unsafe {
         match call.residual {
             None => {
                 let source = |row| Plain(input.row::<T>(row).cast_const());
-                for_each_row(isa, pool, &Scaled::<T, _, _>::new(source, finish, common), rows, 2 * bytes);
+                run::<T, _, _>(isa, pool, source, |_| finish, common, rows, 2);
             }
             Some(residual) => {
                 let rounded = call.round_sum;
                 let source =
                     |row| Sum { input: input.row::<T>(row).cast_const(), residual: residual.row::<T>(row), rounded };
-                for_each_row(isa, pool, &Scaled::<T, _, _>::new(source, finish, common), rows, 4 * bytes);
+                run::<T, _, _>(isa, pool, source, |_| finish, common, rows, 4);
             }
         }
     }
 }
 
+/// What does not depend on types.
 #[derive(Clone, Copy)]
 pub(super) struct Common {
     pub(super) out: Rows,
+    /// Columns of a group.
     pub(super) width: usize,
+    /// Groups of columns in a row, each normalised by itself.
+    pub(super) groups: usize,
     pub(super) statistic: Statistic,
     pub(super) round: bool,
     pub(super) stream: bool,
+}
+
+/// Normalises `rows` rows of what `source` gives for each, `tensors` of its width being read or written.
+///
+/// # Safety
+/// - Row `r` of `source(r)`, `finish(r)` and `common.out` are valid as their types say.
+/// - Nobody else accesses them until this returns.
+pub(super) unsafe fn run<T: Elem, Src: Source, F: Finish>(
+    isa: Isa,
+    pool: &dyn Parallel,
+    source: impl Fn(usize) -> Src + Sync,
+    finish: impl Fn(usize) -> F + Sync,
+    common: Common,
+    rows: usize,
+    tensors: usize,
+) {
+    let bytes = tensors * common.width * common.groups * size_of::<T>();
+    let kernel = Scaled::<T, _, _> { source, finish, common, out: PhantomData };
+    // SAFETY: the caller's clauses.
+    unsafe { for_each_row(isa, pool, &kernel, rows, bytes) }
+}
+
+struct Scaled<T, P, Q> {
+    source: P,
+    finish: Q,
+    common: Common,
+    out: PhantomData<fn(T)>,
+}
+
+impl<T, Src, F, P, Q> RowKernel for Scaled<T, P, Q>
+where
+    T: Elem,
+    Src: Source,
+    F: Finish,
+    P: Fn(usize) -> Src + Sync,
+    Q: Fn(usize) -> F + Sync,
+{
+    #[inline(always)]
+    unsafe fn rows<S: Simd>(&self, s: S, rows: Range<usize>) {
+        let Common { out, width, groups, stream, .. } = self.common;
+        for row in rows.clone() {
+            let (source, finish) = ((self.source)(row), (self.finish)(row));
+            let next = (self.source)(if row + 1 < rows.end { row + 1 } else { row });
+            for group in 0..groups {
+                let column = group * width;
+                // SAFETY: `row` is a row of the call and `column` the first of `width` columns in it.
+                unsafe {
+                    let out = out.row::<T>(row).add(column);
+                    let segment = Segment { source: source.at(column), finish: finish.at(column), out };
+                    segment.normalise(s, &self.common, next.at(column));
+                }
+            }
+        }
+        if stream {
+            s.fence();
+        }
+    }
+}
+
+/// One group of one row.
+#[derive(Clone, Copy)]
+struct Segment<T, Src, F> {
+    source: Src,
+    finish: F,
+    out: *mut T,
+}
+
+impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
+    /// # Safety
+    /// - `common.width` columns are valid in source, finish and out.
+    /// - If `common.stream`, a fence follows.
+    #[inline(always)]
+    unsafe fn normalise<S: Simd>(self, s: S, common: &Common, next: Src) {
+        let &Common { width, statistic, round, stream, .. } = common;
+        // SAFETY: the caller's clauses; streamed only where a vector's alignment is given.
+        unsafe {
+            let sum = self.sum_of_squares(s, width);
+            let Some(inverse) = statistic.inverse(sum, width) else {
+                return scaled_row(self.source, self.finish, self.out, width, statistic, round);
+            };
+            let aligned = (self.out as usize).is_multiple_of(S::LANES * size_of::<T>());
+            match (T::NARROW && round, stream && aligned) {
+                (false, false) => self.scale::<S, false, false>(s, width, inverse, next),
+                (false, true) => self.scale::<S, false, true>(s, width, inverse, next),
+                (true, false) => self.scale::<S, true, false>(s, width, inverse, next),
+                (true, true) => self.scale::<S, true, true>(s, width, inverse, next),
+            }
+        }
+    }
+
+    /// The sum of squares, in four vectors so that additions need not wait for each other.
+    ///
+    /// # Safety
+    /// - `width` columns are valid in the source.
+    #[inline(always)]
+    unsafe fn sum_of_squares<S: Simd>(self, s: S, width: usize) -> f32 {
+        let mut sums = [s.splat(0.0); 4];
+        let mut i = 0;
+        // SAFETY: the caller's clause, by the loops' bounds.
+        unsafe {
+            while i + 4 * S::LANES <= width {
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    let v = self.source.load::<S, true>(s, i + k * S::LANES, S::LANES);
+                    *sum = s.fma(v, v, *sum);
+                }
+                i += 4 * S::LANES;
+            }
+            let [mut first, mut second, third, fourth] = sums;
+            while i + S::LANES <= width {
+                let v = self.source.load::<S, true>(s, i, S::LANES);
+                first = s.fma(v, v, first);
+                i += S::LANES;
+            }
+            if i < width {
+                let v = self.source.load::<S, false>(s, i, width - i);
+                second = s.fma(v, v, second);
+            }
+            s.sum(s.add(s.add(first, second), s.add(third, fourth)))
+        }
+    }
+
+    /// The second pass. While a row is written past the caches, the next one is fetched.
+    ///
+    /// # Safety
+    /// - `width` columns are valid in source, finish and out.
+    /// - With `STREAM`, `out` is aligned to a vector, and a fence follows.
+    #[inline(always)]
+    unsafe fn scale<S: Simd, const ROUND: bool, const STREAM: bool>(self, s: S, width: usize, inverse: f32, next: Src) {
+        let inverse = s.splat(inverse);
+        let mut i = 0;
+        // SAFETY: the caller's clauses, by the loops' bounds.
+        unsafe {
+            while i + 4 * S::LANES <= width {
+                if STREAM {
+                    for line in 0..(4 * S::LANES * size_of::<T>()).div_ceil(CACHE_LINE) {
+                        next.prefetch(s, i + line * CACHE_LINE / size_of::<T>());
+                    }
+                }
+                for k in 0..4 {
+                    self.scale_vector::<S, true, ROUND, STREAM>(s, i + k * S::LANES, S::LANES, inverse);
+                }
+                i += 4 * S::LANES;
+            }
+            while i + S::LANES <= width {
+                self.scale_vector::<S, true, ROUND, STREAM>(s, i, S::LANES, inverse);
+                i += S::LANES;
+            }
+            if i < width {
+                self.scale_vector::<S, false, ROUND, false>(s, i, width - i, inverse);
+            }
+        }
+    }
+
+    /// # Safety
+    /// - As for [`Self::scale`], for columns `i..i + n`.
+    #[inline(always)]
+    unsafe fn scale_vector<S: Simd, const FULL: bool, const ROUND: bool, const STREAM: bool>(
+        self,
+        s: S,
+        i: usize,
+        n: usize,
+        inverse: S::F32,
+    ) {
+        // SAFETY: the caller's clauses. Everything is read at these columns before anything is written there, so `out` may
+        // be the input.
+        unsafe {
+            let v = self.source.load::<S, FULL>(s, i, n);
+            let y = s.mul(v, inverse);
+            let y = if ROUND { T::round(s, y) } else { y };
+            let y = self.finish.apply::<S, FULL, ROUND>(s, i, n, y);
+            self.source.keep::<S, FULL>(s, i, n, v);
+            store::<S, T, FULL, STREAM>(s, self.out.add(i), n, y);
+        }
+    }
 }

@@ -30,26 +30,6 @@ pub(super) unsafe fn store<S: Simd, T: Elem, const FULL: bool, const STREAM: boo
     unsafe { if FULL { T::store::<S, STREAM>(s, p, v) } else { T::store_tail(s, p, n, v) } }
 }
 
-/// Calls `$body` with `$i` at every vector of `0..$width`: `$full` true and `$n` = LANES for whole vectors, then false and
-/// the rest. A macro because the const parameter differs between the calls.
-macro_rules! for_each_vector {
-    ($lanes:expr, $width:expr, |$i:ident, $n:ident, $full:ident| $body:expr) => {{
-        let mut $i = 0;
-        while $i + $lanes <= $width {
-            const $full: bool = true;
-            let $n = $lanes;
-            $body;
-            $i += $lanes;
-        }
-        if $i < $width {
-            const $full: bool = false;
-            let $n = $width - $i;
-            $body;
-        }
-    }};
-}
-pub(super) use for_each_vector;
-
 /// The values of one row before they are normalised. Lanes past the row read as zero.
 ///
 /// Every method's clause: columns `i..i + n` (`n` = `S::LANES` if `FULL`) are within the row.
@@ -80,6 +60,12 @@ pub(super) trait Source: Copy {
     #[inline(always)]
     unsafe fn keep_value(&self, _i: usize, _v: f64) {}
 
+    /// The same row from `column` on.
+    ///
+    /// # Safety
+    /// - `column` is within the row or its end.
+    unsafe fn at(self, column: usize) -> Self;
+
     /// Asks for the cache lines of column `i`.
     fn prefetch<S: Simd>(&self, s: S, i: usize);
 }
@@ -99,6 +85,12 @@ impl<T: Elem> Source for Plain<T> {
     unsafe fn value(&self, i: usize) -> f64 {
         // SAFETY: the trait's clause.
         unsafe { self.0.add(i).read().to_f64() }
+    }
+
+    #[inline(always)]
+    unsafe fn at(self, column: usize) -> Self {
+        // SAFETY: the trait's clause.
+        Plain(unsafe { self.0.add(column) })
     }
 
     #[inline(always)]
@@ -146,6 +138,12 @@ impl<T: Elem> Source for Sum<T> {
     unsafe fn keep_value(&self, i: usize, v: f64) {
         // SAFETY: the trait's clause.
         unsafe { self.residual.add(i).write(T::from_f64(v)) }
+    }
+
+    #[inline(always)]
+    unsafe fn at(self, column: usize) -> Self {
+        // SAFETY: the trait's clause.
+        unsafe { Sum { input: self.input.add(column), residual: self.residual.add(column), ..self } }
     }
 
     #[inline(always)]

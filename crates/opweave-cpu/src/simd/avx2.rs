@@ -16,7 +16,8 @@ pub struct Avx2(());
 impl Avx2 {
     /// The token, if this processor has the instructions.
     pub fn detect() -> Option<Avx2> {
-        let all = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
+        let all =
+            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
         all.then_some(Avx2(()))
     }
 }

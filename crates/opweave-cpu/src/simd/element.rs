@@ -38,14 +38,14 @@ pub trait Elem: Element + Default {
     /// The nearest value, ties to even.
     fn from_f64(value: f64) -> Self;
 
-    /// Reads `n < S::LANES` elements into the first lanes; `fill` in the others.
+    /// Reads `n < S::LANES` elements into the first lanes; zero in the others.
     ///
     /// # Safety
     /// - `p` is valid for reading `n` elements, and `n < S::LANES <= 16`.
     #[inline(always)]
-    unsafe fn load_tail<S: Simd>(s: S, p: *const Self, n: usize, fill: Self) -> S::F32 {
+    unsafe fn load_tail<S: Simd>(s: S, p: *const Self, n: usize) -> S::F32 {
         debug_assert!(n < S::LANES && S::LANES <= MAX_LANES);
-        let mut buffer = [fill; MAX_LANES];
+        let mut buffer = [Self::default(); MAX_LANES];
         // SAFETY: the caller's clause; the buffer holds more than `n` elements, and `LANES` to load.
         unsafe {
             std::ptr::copy_nonoverlapping(p, buffer.as_mut_ptr(), n);
@@ -70,7 +70,7 @@ pub trait Elem: Element + Default {
 }
 
 /// The widest vector of any instruction set here: 512 bits of f32.
-const MAX_LANES: usize = 16;
+pub(super) const MAX_LANES: usize = 16;
 
 macro_rules! elem {
     ($type:ty, $narrow:literal, $load:ident, $store:ident, $round:expr, $to:expr, $from:expr) => {

@@ -84,7 +84,8 @@ fn query_last_level_cache() -> Option<usize> {
         .take_while(|cache| cache.eax & 0x1f != 0)
         .map(|cache| {
             let field = |register: u32, shift: u32, width: u32| ((register >> shift) & ((1 << width) - 1)) as usize + 1;
-            let (line, partitions, ways) = (field(cache.ebx, 0, 12), field(cache.ebx, 12, 10), field(cache.ebx, 22, 10));
+            let (line, partitions, ways) =
+                (field(cache.ebx, 0, 12), field(cache.ebx, 12, 10), field(cache.ebx, 22, 10));
             line * partitions * ways * (cache.ecx as usize + 1)
         })
         .max()

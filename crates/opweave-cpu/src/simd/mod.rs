@@ -73,6 +73,19 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// The sum of all lanes, always in the same order: halves are added until one lane is left.
     fn sum(self, a: Self::F32) -> f32;
 
+    /// The first `n` lanes, zero in the others.
+    #[inline(always)]
+    fn first_lanes(self, a: Self::F32, n: usize) -> Self::F32 {
+        let mut lanes = [0.0_f32; element::MAX_LANES];
+        // SAFETY: the buffer holds `LANES` elements.
+        unsafe { self.store_f32::<false>(lanes.as_mut_ptr(), a) };
+        for lane in lanes.iter_mut().skip(n) {
+            *lane = 0.0;
+        }
+        // SAFETY: as above.
+        unsafe { self.load_f32(lanes.as_ptr()) }
+    }
+
     /// Rounds each lane to f16 (nearest, ties to even; overflow to infinity; NaN stays NaN) and back.
     fn round_f16(self, a: Self::F32) -> Self::F32;
     /// Rounds each lane to bf16 (nearest, ties to even; overflow to infinity; NaN stays NaN) and back.

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Normalization with a gate, before or after.
+
+use half::{bf16, f16};
+use opweave_device::cpu::Parallel;
+use opweave_tensor::DType;
+
+use super::finish::{Finish, Identity, Weight};
+use super::rms::{Common, Statistic, run};
+use super::source::{Plain, Source, load};
+use super::{Columns, streams};
+use crate::rows::Rows;
+use crate::simd::{Elem, Isa, Simd, sigmoid, silu};
+
+/// The function applied to the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activation {
+    /// `z * sigmoid(z)`.
+    Silu,
+    /// `1 / (1 + e^-z)`.
+    Sigmoid,
+}
+
+impl Activation {
+    #[inline(always)]
+    fn apply<S: Simd>(self, s: S, z: S::F32) -> S::F32 {
+        match self {
+            Activation::Silu => silu(s, z),
+            Activation::Sigmoid => sigmoid(s, z),
+        }
+    }
+
+    /// The same in f64. `e^-z` may overflow to infinity there, which gives the right limit, 0.
+    fn value(self, z: f64) -> f64 {
+        match self {
+            Activation::Silu => z / (1.0 + (-z).exp()),
+            Activation::Sigmoid => 1.0 / (1.0 + (-z).exp()),
+        }
+    }
+}
+
+/// Where the gate is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GatePlace {
+    /// `norm(input) * weight * gate(z)`.
+    AfterNorm,
+    /// `norm(input * gate(z)) * weight`.
+    BeforeNorm,
+}
+
+/// One call: an RMS norm over each group of columns, gated.
+///
+/// `out` may be `input` itself, with the same strides; apart from that the tensors do not overlap.
+#[derive(Clone, Copy, Debug)]
+pub struct GatedCall {
+    /// Number of rows; 0 is legal.
+    pub rows: usize,
+    /// Columns of each row, a multiple of `groups`.
+    pub width: usize,
+    /// Groups of columns, at least 1.
+    pub groups: usize,
+    /// The dtype of input, gate and output: f32, f16 or bf16.
+    pub dtype: DType,
+    /// What is normalised.
+    pub input: Rows,
+    /// The gate before its activation.
+    pub z: Rows,
+    /// The result.
+    pub out: Rows,
+    /// The weight; ones when absent.
+    pub weight: Option<Columns>,
+    /// Added to the mean of squares.
+    pub eps: f64,
+    /// The gate's activation.
+    pub activation: Activation,
+    /// Where the gate is applied.
+    pub place: GatePlace,
+    /// Whether the normalised value, and its product with the weight if the gate follows, are rounded to the dtype.
+    pub round_normalised: bool,
+}
+
+/// Computes `call`.
+///
+/// # Safety
+/// - Every row of every tensor, and `width` columns of the weight, lie in memory that is valid for the reads and writes
+///   that [`GatedCall`] describes, aligned to their elements, of the stated dtypes (dtype: f32, f16 or bf16; weight: the
+///   same or f32).
+/// - No two tensors overlap, except that `out` may be `input`.
+/// - Nobody else accesses them until this returns.
+pub unsafe fn rms_norm_gated(isa: Isa, pool: &dyn Parallel, call: &GatedCall) {
+    // SAFETY: the caller's clauses; each arm names the dtype that the call states.
+    unsafe {
+        match call.dtype {
+            DType::F32 => by_weight::<f32>(isa, pool, call),
+            DType::F16 => by_weight::<f16>(isa, pool, call),
+            DType::BF16 => by_weight::<bf16>(isa, pool, call),
+            other => unreachable!("the contract admits f32, f16 and bf16, not {other}"),
+        }
+    }
+}
+
+/// # Safety
+/// - As for [`rms_norm_gated`]; `T` is the call's dtype.
+unsafe fn by_weight<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &GatedCall) {
+    let offset = -0.0;
+    // SAFETY: the caller's clauses; the weight's type is the one that the call states.
+    unsafe {
+        match call.weight {
+            None => by_place::<T, _>(isa, pool, call, Identity),
+            Some(w) if w.dtype == T::DTYPE => {
+                by_place::<T, _>(isa, pool, call, Weight { weight: w.data.cast::<T>(), offset });
+            }
+            Some(w) => by_place::<T, _>(isa, pool, call, Weight { weight: w.data.cast::<f32>(), offset }),
+        }
+    }
+}
+
+/// # Safety
+/// - As for [`rms_norm_gated`]; `T` and `finish` are those of the call.
+unsafe fn by_place<T: Elem, F: Finish>(isa: Isa, pool: &dyn Parallel, call: &GatedCall, finish: F) {
+    let &GatedCall { rows, width, groups, input, z, out, activation, .. } = call;
+    let common = Common {
+        out,
+        width: width / groups,
+        groups,
+        statistic: Statistic::RootMeanSquare { eps: call.eps },
+        round: call.round_normalised,
+        stream: streams(rows, width, T::DTYPE, out, &[input]),
+    };
+    // SAFETY: the caller's clauses.
+    unsafe {
+        match call.place {
+            GatePlace::BeforeNorm => {
+                let source = |row| Product { input: input.row::<T>(row), z: z.row::<T>(row), activation };
+                run::<T, _, _>(isa, pool, source, |_| finish, common, rows, 3);
+            }
+            GatePlace::AfterNorm => {
+                let source = |row| Plain(input.row::<T>(row).cast_const());
+                let finish = |row| Gated { first: finish, z: z.row::<T>(row).cast_const(), activation };
+                run::<T, _, _>(isa, pool, source, finish, common, rows, 3);
+            }
+        }
+    }
+}
+
+/// `input * gate(z)`, in f32. Computed in both passes: the second time costs less than a place to keep it.
+#[derive(Clone, Copy)]
+struct Product<T> {
+    input: *const T,
+    z: *const T,
+    activation: Activation,
+}
+
+impl<T: Elem> Source for Product<T> {
+    #[inline(always)]
+    unsafe fn load<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize) -> S::F32 {
+        // SAFETY: the trait's clause.
+        let (x, z) = unsafe { (load::<S, T, FULL>(s, self.input.add(i), n), load::<S, T, FULL>(s, self.z.add(i), n)) };
+        s.mul(x, self.activation.apply(s, z))
+    }
+
+    #[inline(always)]
+    unsafe fn value(&self, i: usize) -> f64 {
+        // SAFETY: the trait's clause.
+        unsafe { self.input.add(i).read().to_f64() * self.activation.value(self.z.add(i).read().to_f64()) }
+    }
+
+    #[inline(always)]
+    unsafe fn at(self, column: usize) -> Self {
+        // SAFETY: the trait's clause.
+        unsafe { Product { input: self.input.add(column), z: self.z.add(column), ..self } }
+    }
+
+    #[inline(always)]
+    fn prefetch<S: Simd>(&self, s: S, i: usize) {
+        s.prefetch(self.input.wrapping_add(i).cast());
+        s.prefetch(self.z.wrapping_add(i).cast());
+    }
+}
+
+/// The weight, then the gate.
+#[derive(Clone, Copy)]
+struct Gated<F, T> {
+    first: F,
+    z: *const T,
+    activation: Activation,
+}
+
+// SAFETY: inert data; reading through it is the trait's unsafe operations, whose callers answer for races.
+unsafe impl<F: Finish, T: Elem> Sync for Gated<F, T> {}
+
+impl<F: Finish, T: Elem> Finish for Gated<F, T> {
+    #[inline(always)]
+    unsafe fn apply<S: Simd, const FULL: bool, const ROUND: bool>(
+        &self,
+        s: S,
+        i: usize,
+        n: usize,
+        y: S::F32,
+    ) -> S::F32 {
+        // SAFETY: the trait's clause.
+        unsafe {
+            let y = self.first.apply::<S, FULL, ROUND>(s, i, n, y);
+            let y = if ROUND { T::round(s, y) } else { y };
+            s.mul(y, self.activation.apply(s, load::<S, T, FULL>(s, self.z.add(i), n)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn value(&self, i: usize, y: f64, round: bool) -> f64 {
+        // SAFETY: the trait's clause.
+        unsafe {
+            let y = self.first.value(i, y, round);
+            let y = if round { T::from_f64(y).to_f64() } else { y };
+            y * self.activation.value(self.z.add(i).read().to_f64())
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn at(self, column: usize) -> Self {
+        // SAFETY: the trait's clause.
+        unsafe { Gated { first: self.first.at(column), z: self.z.add(column), ..self } }
+    }
+}
