@@ -21,7 +21,7 @@ mod portable;
 pub use avx2::Avx2;
 pub use element::Elem;
 pub use isa::{Isa, last_level_cache};
-pub(crate) use math::{exp_nonpositive, sigmoid, silu};
+pub(crate) use math::{sigmoid, silu};
 pub use portable::Portable;
 
 /// A body that runs under an instruction set.

@@ -5,7 +5,8 @@
 
 use half::{bf16, f16};
 
-use super::{Elem, Isa, Simd, SimdOp, exp_nonpositive, sigmoid};
+use super::math::exp_nonpositive;
+use super::{Elem, Isa, Simd, SimdOp, sigmoid};
 
 /// Widens all of `input`, whose length need not be a multiple of the vector.
 struct Widen<'a, T>(&'a [T]);
