@@ -108,5 +108,16 @@ macro_rules! elem {
 }
 
 elem!(f32, false, load_f32, store_f32, |_, v| v, f64::from, |v| v as f32);
-elem!(f16, true, load_f16, store_f16, S::round_f16, f16::to_f64, f16::from_f64);
-elem!(bf16, true, load_bf16, store_bf16, S::round_bf16, bf16::to_f64, bf16::from_f64);
+elem!(f16, true, load_f16, store_f16, S::round_f16, f16::to_f64, |v| f16::from_f32(to_odd_f32(v)));
+elem!(bf16, true, load_bf16, store_bf16, S::round_bf16, bf16::to_f64, |v| bf16::from_f32(to_odd_f32(v)));
+
+/// Rounds to f32 such that a second rounding to 16 bits gives the nearest value of the first: towards zero, with the last
+/// bit set if anything was lost. `half` rounds from f64 in two plain steps, which errs next to ties.
+fn to_odd_f32(value: f64) -> f32 {
+    let nearest = value as f32;
+    if nearest.is_nan() || f64::from(nearest) == value {
+        return nearest;
+    }
+    let away = f64::from(nearest).abs() > value.abs();
+    f32::from_bits((nearest.to_bits() - u32::from(away)) | 1)
+}
