@@ -285,6 +285,8 @@ impl<O: Operator> Prepared<O> {
         self.buckets.dim().map_or(0, |d| self.buckets.index(dims.get(d as usize)))
     }
 
+    /// # Safety
+    /// - As [`Prepared::enqueue_unchecked`], for the bucket `index`.
     #[inline]
     unsafe fn launch(
         &self,

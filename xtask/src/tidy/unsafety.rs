@@ -3,8 +3,9 @@
 //! Where `unsafe` may stand, and what must stand beside it.
 //!
 //! The table in `docs/architecture.md` names the crates: `any` may hold unsafe code of every kind, `calls` may declare
-//! unsafe functions and hold unsafe blocks of one call each, and a crate without a row none. Test code may use
-//! unsafe everywhere, since calling an unsafe function is the only way to test it, but explains itself like any other.
+//! unsafe functions and hold unsafe blocks of one statement each, `markers` may say that a type is `Send` or `Sync`, and
+//! a crate without a row holds none. Test code may use unsafe everywhere, since calling an unsafe function is the only
+//! way to test it, but explains itself like any other.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +17,42 @@ use super::{ARCHITECTURE, Finding};
 
 const HEADER: [&str; 3] = ["crate", "unsafe", "why"];
 
-#[derive(Clone, Copy, PartialEq)]
-enum Policy {
-    Any,
-    Calls,
+/// What one crate may hold.
+#[derive(Clone, Copy, Default)]
+struct Policy {
+    any: bool,
+    calls: bool,
+    markers: bool,
+}
+
+impl Policy {
+    /// Reads a cell such as `calls, markers`.
+    fn parse(cell: &str) -> Result<Policy, String> {
+        let mut policy = Policy::default();
+        for word in cell.split(',').map(str::trim) {
+            match word {
+                "any" => policy.any = true,
+                "calls" => policy.calls = true,
+                "markers" => policy.markers = true,
+                _ => return Err(format!("unsafe policy {word:?}: expected any, calls or markers")),
+            }
+        }
+        Ok(policy)
+    }
+
+    /// Why such a use may not stand in the crate.
+    fn refuses(self, used: Use) -> Option<&'static str> {
+        match used {
+            _ if self.any => None,
+            Use::Block { statements } if self.calls && statements > 1 => {
+                Some("an unsafe block of several statements in a crate that may only call")
+            }
+            Use::Block { .. } | Use::Function | Use::Other if self.calls => None,
+            Use::Impl { marker: true } if self.markers => None,
+            Use::Impl { .. } => Some("unsafe impl in a crate that may hold none"),
+            _ => Some("unsafe in a crate that may hold none"),
+        }
+    }
 }
 
 /// Checks every Rust file of the tree against the table in `architecture`.
@@ -27,7 +60,7 @@ pub(crate) fn check(tree: &Tree, architecture: &str) -> Vec<Finding> {
     let (policy, mut findings) = read(architecture);
     for file in tree.rust() {
         let source = file.source();
-        let policy = file.package().and_then(|name| policy.get(name)).copied();
+        let policy = file.package().and_then(|name| policy.get(name)).copied().unwrap_or_default();
         for at in source.words("unsafe") {
             let line = source.line_of(at) + 1;
             let mut problem = |message: &str| findings.push(Finding::new(&file.path, line, message.to_owned()));
@@ -35,18 +68,13 @@ pub(crate) fn check(tree: &Tree, architecture: &str) -> Vec<Finding> {
             if use_ == Use::Attribute {
                 continue;
             }
-            if !source.is_test(at) {
-                match (policy, use_) {
-                    (None, _) => problem("unsafe in a crate that may hold none"),
-                    (Some(Policy::Calls), Use::Impl) => problem("unsafe impl in a crate that may only call"),
-                    (Some(Policy::Calls), Use::Block { statements, .. }) if statements > 1 => {
-                        problem("an unsafe block of several statements in a crate that may only call");
-                    }
-                    _ => {}
-                }
+            if !source.is_test(at)
+                && let Some(why) = policy.refuses(use_)
+            {
+                problem(why);
             }
             match use_ {
-                Use::Block { .. } | Use::Impl if !explained(&source, line - 1) => {
+                Use::Block { .. } | Use::Impl { .. } if !explained(&source, line - 1) => {
                     problem("unsafe without a SAFETY comment that names the clause it discharges");
                 }
                 Use::Function if !source.is_test(at) && !documented(&source, at) => {
@@ -66,11 +94,9 @@ fn read(architecture: &str) -> (BTreeMap<String, Policy>, Vec<Finding>) {
     };
     let (mut policy, mut findings) = (BTreeMap::new(), Vec::new());
     for row in rows {
-        let kind = match row.cells.get(1).map(String::as_str) {
-            Some("any") => Policy::Any,
-            Some("calls") => Policy::Calls,
-            other => {
-                let message = format!("unsafe policy {:?}: expected any or calls", other.unwrap_or_default());
+        let kind = match Policy::parse(row.cells.get(1).map_or("", String::as_str)) {
+            Ok(kind) => kind,
+            Err(message) => {
                 findings.push(Finding::new(ARCHITECTURE, row.line, message));
                 continue;
             }
@@ -89,8 +115,8 @@ enum Use {
     Block { statements: usize },
     /// `unsafe fn name`, also with an ABI.
     Function,
-    /// `unsafe impl`.
-    Impl,
+    /// `unsafe impl`, and whether of `Send` or `Sync`.
+    Impl { marker: bool },
     /// `unsafe trait`, `unsafe extern` blocks and function pointer types: nothing is discharged there.
     Other,
     /// `#[unsafe(..)]`.
@@ -110,7 +136,8 @@ fn classify(code: &str, at: usize) -> Use {
         return Use::Block { statements: ended + usize::from(!body.is_empty() && !body.ends_with(';')) };
     }
     if rest.starts_with("impl") {
-        return Use::Impl;
+        let header = rest.split('{').next().unwrap_or_default();
+        return Use::Impl { marker: [" Send for ", " Sync for "].iter().any(|word| header.contains(word)) };
     }
     // Literals are blanked, so the ABI of an `unsafe extern "C" fn` has left only spaces.
     let rest = rest.strip_prefix("extern").unwrap_or(rest).trim_start();
@@ -191,6 +218,7 @@ mod tests {
 | --- | --- | --- |
 | `opweave-cpu`, `opweave-tensor` | any | kernels and views |
 | `opweave-registry` | calls | declares and calls enqueue |
+| `opweave-bench` | calls, markers | a type of addresses |
 ";
 
     fn found(path: &str, text: &str) -> Vec<String> {
@@ -215,6 +243,11 @@ mod tests {
         let two = "// SAFETY: the caller's promise.\nlet r = unsafe { a(); b() };\n";
         assert!(found(path, two)[0].contains("several statements"));
         assert!(found(path, "// SAFETY: it is inert.\nunsafe impl Send for X {}\n")[0].contains("unsafe impl"));
+        let marker = "crates/opweave-bench/src/lib.rs";
+        assert!(found(marker, "// SAFETY: it is inert.\nunsafe impl<T> Send for X<T> {}\n").is_empty());
+        assert!(
+            found(marker, "// SAFETY: it is inert.\nunsafe impl GlobalAlloc for X {}\n")[0].contains("unsafe impl")
+        );
     }
 
     #[test]
@@ -259,7 +292,9 @@ mod tests {
     fn a_table_that_cannot_be_read_is_a_finding() {
         let tree = tree_of(&[]);
         assert!(check(&tree, "none")[0].message.contains("no table"));
-        assert!(check(&tree, &TABLE.replace("| any |", "| some |"))[0].message.contains("expected any or calls"));
+        assert!(
+            check(&tree, &TABLE.replace("| any |", "| some |"))[0].message.contains("expected any, calls or markers")
+        );
         assert!(check(&tree, &TABLE.replace("kernels and views", ""))[0].message.contains("needs its reason"));
     }
 }
