@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Tensors on the host, with guard bands.
+//!
+//! A [`HostTensor`] owns one byte image: a guard band, the span that its strided view can touch, another guard band. The
+//! bytes of the image that belong to no element - the bands, and the gaps between rows of a strided view - carry a
+//! pattern of their position, so a write past a row's end is seen wherever it lands, and copying a neighbour's bytes does
+//! not restore it. The image moves to a device and back as a whole; validation looks at what came back.
+
+use opweave_tensor::{DType, DeviceId, MAX_RANK, RawTensor, ViewError};
+
+use crate::codec;
+
+/// Bytes of guard before and after the span of a tensor: 64 elements of the widest dtype.
+pub const GUARD: usize = 512;
+
+/// Alignment in bytes of the first element of an unshifted tensor: a cache line, and the widest vector load.
+pub const ALIGNMENT: usize = 64;
+
+/// Gaps of a strided view longer than this carry the pattern only at their two ends, so that a view over a huge sparse
+/// span stays sparse in memory.
+const GAP_BAND: usize = 4096;
+
+/// Where a tensor lies: what the harness asks of memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// Element type.
+    pub dtype: DType,
+    /// Sizes, outermost first.
+    pub shape: Vec<usize>,
+    /// Strides in elements.
+    pub strides: Vec<isize>,
+    /// Elements by which the first element is shifted off [`ALIGNMENT`].
+    pub shift: usize,
+}
+
+/// Why a host tensor cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// A dtype that this crate does not convert.
+    #[error(
+        "dtype {0} cannot be held on the host; expected a float of 8 bits or more except f8e8m0, an integer of 8 bits or more, or bool"
+    )]
+    DType(DType),
+    /// The view is malformed.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// More bytes than an address can count.
+    #[error("shape {shape:?} with strides {strides:?} does not fit the address space")]
+    Size {
+        /// The shape.
+        shape: Vec<usize>,
+        /// The strides.
+        strides: Vec<isize>,
+    },
+    /// An image of another size than the tensor's.
+    #[error("an image of {actual} bytes does not fit the tensor; expected {expected}")]
+    Image {
+        /// Bytes expected.
+        expected: usize,
+        /// Bytes given.
+        actual: usize,
+    },
+    /// Values that do not fit the tensor.
+    #[error("{actual} values given for {expected} elements")]
+    Count {
+        /// Elements.
+        expected: usize,
+        /// Values given.
+        actual: usize,
+    },
+}
+
+impl Layout {
+    /// A contiguous layout at an aligned address.
+    pub fn contiguous(dtype: DType, shape: &[usize]) -> Layout {
+        let mut strides = vec![0_isize; shape.len()];
+        let mut next = 1_isize;
+        for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+            *stride = next;
+            next = next.saturating_mul(size.max(1) as isize);
+        }
+        Layout { dtype, shape: shape.to_vec(), strides, shift: 0 }
+    }
+
+    /// The same layout with `elements` more between the starts of consecutive rows (the outer dimension).
+    #[must_use]
+    pub fn padded_rows(mut self, elements: usize) -> Layout {
+        if self.shape.len() > 1 {
+            self.strides[0] += elements as isize;
+        }
+        self
+    }
+
+    /// The same layout with its first element `elements` off the alignment.
+    #[must_use]
+    pub fn shifted(mut self, elements: usize) -> Layout {
+        self.shift = elements;
+        self
+    }
+
+    /// Number of elements.
+    pub fn elements(&self) -> usize {
+        self.shape.iter().fold(1, |n: usize, &d| n.saturating_mul(d))
+    }
+
+    /// Length of a row: the last dimension, 1 for a scalar.
+    pub fn width(&self) -> usize {
+        self.shape.last().copied().unwrap_or(1)
+    }
+
+    /// Number of rows: all dimensions but the last; 0 where there are no elements.
+    pub fn rows(&self) -> usize {
+        if self.width() == 0 { 0 } else { self.elements() / self.width() }
+    }
+}
+
+/// An owned tensor with guard bands; see the module's documentation.
+#[derive(Debug)]
+pub struct HostTensor {
+    layout: Layout,
+    bytes: Vec<u8>,
+    /// Where the image starts in `bytes`, so that it is aligned.
+    base: usize,
+    /// Length of the image.
+    length: usize,
+    /// Byte offset in the image of the element with all indices zero.
+    origin: usize,
+}
+
+impl HostTensor {
+    /// A tensor of zeros with intact guard bands.
+    ///
+    /// # Errors
+    /// [`HostError`] for a dtype that is not supported, a malformed view, or a span that overflows.
+    pub fn zeros(layout: Layout) -> Result<HostTensor, HostError> {
+        if !codec::supported(layout.dtype) {
+            return Err(HostError::DType(layout.dtype));
+        }
+        if layout.shape.len() > MAX_RANK {
+            return Err(ViewError::Rank { rank: layout.shape.len() }.into());
+        }
+        if layout.shape.len() != layout.strides.len() {
+            return Err(ViewError::StrideCount { rank: layout.shape.len(), strides: layout.strides.len() }.into());
+        }
+        let (low, high) = span(&layout)
+            .ok_or_else(|| HostError::Size { shape: layout.shape.clone(), strides: layout.strides.clone() })?;
+        let size = layout.dtype.bits() / 8;
+        // Negative strides reach below the first element; the alignment is that of the lowest byte.
+        let below = GUARD + layout.shift * size + low;
+        let length = below + high + GUARD;
+        let bytes = vec![0_u8; length + ALIGNMENT];
+        let base = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        let mut tensor = HostTensor { layout, bytes, base, length, origin: below };
+        tensor.lay_guards();
+        Ok(tensor)
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.layout.dtype
+    }
+
+    /// The whole image, guard bands included.
+    pub fn image(&self) -> &[u8] {
+        &self.bytes[self.base..self.base + self.length]
+    }
+
+    /// The whole image for writing: what a device copies back into.
+    pub fn image_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.base..self.base + self.length]
+    }
+
+    /// Byte offset in the image of the element with all indices zero: where a view on a device's copy starts.
+    pub fn origin(&self) -> usize {
+        self.origin
+    }
+
+    /// A view of this tensor, as memory of `device`, in a copy of the image that starts at `image`.
+    ///
+    /// # Errors
+    /// [`HostError::View`]; a tensor that was made has a well-formed view.
+    pub fn view_at(&self, image: *mut u8, device: DeviceId) -> Result<RawTensor, HostError> {
+        let data = image.wrapping_add(self.origin);
+        Ok(RawTensor::strided(data, self.layout.dtype, device, &self.layout.shape, &self.layout.strides)?)
+    }
+
+    /// A view of the host memory itself.
+    ///
+    /// # Errors
+    /// As [`HostTensor::view_at`].
+    pub fn view(&mut self) -> Result<RawTensor, HostError> {
+        let image = self.image_mut().as_mut_ptr();
+        self.view_at(image, DeviceId::CPU)
+    }
+
+    /// Replaces the image by bytes that came back from a device or from a snapshot.
+    ///
+    /// # Errors
+    /// [`HostError::Image`] when the sizes differ.
+    pub fn restore(&mut self, image: &[u8]) -> Result<(), HostError> {
+        if image.len() != self.length {
+            return Err(HostError::Image { expected: self.length, actual: image.len() });
+        }
+        self.image_mut().copy_from_slice(image);
+        Ok(())
+    }
+
+    /// A copy at an address of its own with the same alignment, shift and bytes.
+    ///
+    /// # Errors
+    /// As [`HostTensor::zeros`].
+    pub fn duplicate(&self) -> Result<HostTensor, HostError> {
+        let mut copy = HostTensor::zeros(self.layout.clone())?;
+        copy.restore(self.image())?;
+        Ok(copy)
+    }
+
+    /// Fills every element with the poison pattern of its dtype.
+    pub fn poison(&mut self) {
+        let (dtype, pattern) = (self.layout.dtype, codec::poison(self.layout.dtype));
+        self.rewrite_rows(|_, row| row.fill(codec::mask(dtype, pattern)));
+    }
+
+    /// Number of elements that still carry the poison pattern.
+    pub fn count_poison(&self) -> usize {
+        let pattern = codec::mask(self.layout.dtype, codec::poison(self.layout.dtype));
+        let mut row = Vec::new();
+        let mut count = 0;
+        for index in 0..self.layout.rows() {
+            self.read_row(index, &mut row);
+            count += row.iter().filter(|&&bits| bits == pattern).count();
+        }
+        count
+    }
+
+    /// Reads the patterns of row `index` (rows are counted over all dimensions but the last) into `row`.
+    pub fn read_row(&self, index: usize, row: &mut Vec<u64>) {
+        row.clear();
+        let (start, step) = (self.row_start(index), self.last_step());
+        let size = self.layout.dtype.bits() / 8;
+        let image = self.image();
+        let width = self.layout.width();
+        if step == size as isize {
+            let bytes = &image[start..start + width * size];
+            match size {
+                1 => row.extend(bytes.iter().map(|&b| u64::from(b))),
+                2 => row.extend(bytes.as_chunks::<2>().0.iter().map(|&b| u64::from(u16::from_le_bytes(b)))),
+                4 => row.extend(bytes.as_chunks::<4>().0.iter().map(|&b| u64::from(u32::from_le_bytes(b)))),
+                _ => row.extend(bytes.as_chunks::<8>().0.iter().map(|&b| u64::from_le_bytes(b))),
+            }
+            return;
+        }
+        row.extend((0..width).map(|i| {
+            let at = start.wrapping_add_signed(step * i as isize);
+            let mut word = [0_u8; 8];
+            word[..size].copy_from_slice(&image[at..at + size]);
+            u64::from_le_bytes(word)
+        }));
+    }
+
+    /// Writes the patterns of row `index`; `row` holds one per element.
+    pub fn write_row(&mut self, index: usize, row: &[u64]) {
+        let (start, step) = (self.row_start(index), self.last_step());
+        let size = self.layout.dtype.bits() / 8;
+        let image = self.image_mut();
+        for (i, bits) in row.iter().enumerate() {
+            let at = start.wrapping_add_signed(step * i as isize);
+            image[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
+        }
+    }
+
+    /// Applies `change` to the patterns of every row.
+    pub fn rewrite_rows(&mut self, mut change: impl FnMut(usize, &mut [u64])) {
+        let mut row = Vec::new();
+        for index in 0..self.layout.rows() {
+            self.read_row(index, &mut row);
+            change(index, &mut row);
+            self.write_row(index, &row);
+        }
+    }
+
+    /// Writes numbers in row-major order, each rounded once; integers are clamped to the dtype's range.
+    ///
+    /// # Errors
+    /// [`HostError::Count`] when there is not one number per element.
+    pub fn set_values(&mut self, values: &[f64]) -> Result<(), HostError> {
+        if values.len() != self.layout.elements() {
+            return Err(HostError::Count { expected: self.layout.elements(), actual: values.len() });
+        }
+        let (dtype, width) = (self.layout.dtype, self.layout.width());
+        self.rewrite_rows(|index, row| {
+            for (bits, &value) in row.iter_mut().zip(&values[index * width..]) {
+                *bits = codec::encode(dtype, value);
+            }
+        });
+        Ok(())
+    }
+
+    /// All elements as numbers in row-major order. Integers past 2^53 round.
+    pub fn values(&self) -> Vec<f64> {
+        let dtype = self.layout.dtype;
+        let mut out = Vec::with_capacity(self.layout.elements());
+        let mut row = Vec::new();
+        for index in 0..self.layout.rows() {
+            self.read_row(index, &mut row);
+            out.extend(row.iter().map(|&bits| codec::decode(dtype, bits)));
+        }
+        out
+    }
+
+    /// The byte offset in the image of the first byte outside every element that no longer carries its pattern, or `None`
+    /// when the guard bands and gaps are intact. Offsets are relative to the first element, so negative ones lie before.
+    pub fn broken_guard(&self) -> Option<isize> {
+        let image = self.image();
+        self.gaps().into_iter().flat_map(|(from, to)| from..to).find_map(|at| {
+            let intact = image[at] == guard_byte(at);
+            (!intact).then_some(at as isize - self.origin as isize)
+        })
+    }
+
+    fn lay_guards(&mut self) {
+        for (from, to) in self.gaps() {
+            for (at, byte) in self.image_mut()[from..to].iter_mut().enumerate() {
+                *byte = guard_byte(from + at);
+            }
+        }
+    }
+
+    /// Byte ranges of the image that belong to no element, long ones reduced to their two ends.
+    fn gaps(&self) -> Vec<(usize, usize)> {
+        let mut gaps = Vec::new();
+        let mut covered = 0;
+        let mut push = |from: usize, to: usize| {
+            if to > from && to - from <= 2 * GAP_BAND {
+                gaps.push((from, to));
+            } else if to > from {
+                gaps.push((from, from + GAP_BAND));
+                gaps.push((to - GAP_BAND, to));
+            }
+        };
+        for (from, to) in self.segments() {
+            push(covered, from.max(covered));
+            covered = covered.max(to);
+        }
+        push(covered, self.length);
+        gaps
+    }
+
+    /// Byte ranges that hold elements, sorted.
+    fn segments(&self) -> Vec<(usize, usize)> {
+        let size = self.layout.dtype.bits() / 8;
+        let (rows, width) = (self.layout.rows(), self.layout.width());
+        let contiguous = Layout::contiguous(self.layout.dtype, &self.layout.shape).strides == self.layout.strides;
+        if rows == 0 {
+            return Vec::new();
+        }
+        if contiguous {
+            return vec![(self.origin, self.origin + rows * width * size)];
+        }
+        let step = self.last_step();
+        let mut segments = Vec::with_capacity(rows);
+        for row in 0..rows {
+            let start = self.row_start(row);
+            if step == size as isize {
+                segments.push((start, start + width * size));
+            } else {
+                segments
+                    .extend((0..width).map(|i| start.wrapping_add_signed(step * i as isize)).map(|at| (at, at + size)));
+            }
+        }
+        segments.sort_unstable();
+        segments
+    }
+
+    /// Byte step between neighbours of a row.
+    fn last_step(&self) -> isize {
+        self.layout.strides.last().copied().unwrap_or(1) * (self.layout.dtype.bits() / 8) as isize
+    }
+
+    /// Byte offset in the image of the first element of a row.
+    fn row_start(&self, index: usize) -> usize {
+        let outer = self.layout.shape.len().saturating_sub(1);
+        let mut rest = index;
+        let mut elements = 0_isize;
+        for axis in (0..outer).rev() {
+            elements += self.layout.strides[axis] * (rest % self.layout.shape[axis]) as isize;
+            rest /= self.layout.shape[axis];
+        }
+        self.origin.wrapping_add_signed(elements * (self.layout.dtype.bits() / 8) as isize)
+    }
+}
+
+/// Bytes that the view reaches below its first element, and above it including that element; `None` on overflow.
+fn span(layout: &Layout) -> Option<(usize, usize)> {
+    let size = (layout.dtype.bits() / 8) as isize;
+    if layout.shape.contains(&0) {
+        return Some((0, 0));
+    }
+    let (mut low, mut high) = (0_isize, size);
+    for (&extent, &stride) in layout.shape.iter().zip(&layout.strides) {
+        let reach = stride.checked_mul(isize::try_from(extent - 1).ok()?)?.checked_mul(size)?;
+        if reach < 0 {
+            low = low.checked_sub(reach)?;
+        } else {
+            high = high.checked_add(reach)?;
+        }
+    }
+    let margin = (2 * GUARD + ALIGNMENT) as isize + (layout.shift as isize).checked_mul(size)?;
+    low.checked_add(high)?.checked_add(margin)?;
+    Some((low as usize, high as usize))
+}
+
+/// The guard pattern: depends on the position, so that shifted or repeated copies of it do not pass.
+fn guard_byte(at: usize) -> u8 {
+    (at as u8).wrapping_mul(167).wrapping_add((at >> 8) as u8).wrapping_mul(29) ^ 0x5a
+}
+
+#[cfg(test)]
+mod tests;
