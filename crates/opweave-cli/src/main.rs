@@ -1,5 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! the binary
-fn main() {}
+//! The binary `opweave`.
+//!
+//! It reads arguments, calls one command and turns its outcome into an exit code; what is measured and decided lives in
+//! the libraries.
+
+mod args;
+mod commands;
+mod exit;
+mod interrupt;
+mod log;
+mod names;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use exit::{Exit, Failure};
+use output::Output;
+
+fn main() -> ExitCode {
+    // clap itself ends with 2 on a usage error and with 0 on --help.
+    let cli = Cli::parse();
+    log::start(cli.verbose);
+    let mut out = Output::stdout(cli.color);
+    let outcome = run(&cli, &mut out).and_then(|exit| out.flush().map(|()| exit));
+    match outcome {
+        Ok(exit) => exit.into(),
+        // Whoever closed the pipe has read enough.
+        Err(failure) if failure.is_broken_pipe() => Exit::Good.into(),
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            failure.exit().into()
+        }
+    }
+}
+
+fn run(cli: &Cli, out: &mut Output) -> Result<Exit, Failure> {
+    match &cli.command {
+        Command::Devices(args) => commands::devices::run(args, out),
+        Command::Compare(args) => commands::compare::run(args, out),
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Arguments.
+
+mod compare;
+
+pub(crate) use compare::CompareArgs;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+
+use crate::output::Color;
+
+/// Operators for LLM inference: what exists, which one runs, whether it is right and how fast it is.
+///
+/// Exit codes: 0 done and good, 1 something measured is bad, 2 usage, 3 a comparison regressed, 130 interrupted.
+#[derive(Debug, Parser)]
+#[command(name = "opweave", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    /// Say what is done on standard error; twice for reasons, three times for everything
+    #[arg(short, long, action = ArgAction::Count, global = true)]
+    pub(crate) verbose: u8,
+    /// When to colour the output; NO_COLOR is respected
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", global = true)]
+    pub(crate) color: Color,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// What this machine offers, and why the rest is absent
+    Devices(DevicesArgs),
+    /// Judge one benchmark report against another
+    Compare(CompareArgs),
+}
+
+/// Arguments of `devices`.
+#[derive(Debug, Args)]
+pub(crate) struct DevicesArgs {
+    /// Write JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

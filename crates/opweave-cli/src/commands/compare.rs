@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! `opweave compare`.
+
+use std::path::Path;
+
+use opweave_bench::compare::{Options, compare, render};
+use opweave_bench::report::{BenchReport, read};
+
+use crate::args::CompareArgs;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, Tone};
+
+/// Compares two reports; exit 3 if the second regressed.
+pub(crate) fn run(args: &CompareArgs, out: &mut Output) -> Result<Exit, Failure> {
+    // A file that is no report, or holds numbers that cannot be judged, is a wrong argument: no comparison took place.
+    let load = |path: &Path| -> Result<BenchReport, Failure> { read(path).map_err(|e| usage(&e)) };
+    let (a, b) = (load(&args.base)?, load(&args.new)?);
+    let a2 = args.again.as_deref().map(load).transpose()?;
+    let options =
+        Options { threshold: args.threshold / 100.0, strict: args.strict, table_only: args.table_only };
+    let comparison = compare(&a, &b, a2.as_ref(), &options)
+        .map_err(|e| Failure::usage(format_args!("failed to {e}\n--table-only shows the numbers without verdicts")))?;
+    if args.json {
+        out.json(&serde_json::to_value(&comparison)?)?;
+    } else {
+        out.line(render(&comparison, out.width()).trim_end())?;
+        let (tone, word) = match (comparison.regressed, args.table_only) {
+            (_, true) => (Tone::Warn, "no verdict"),
+            (true, _) => (Tone::Bad, "regressed"),
+            (false, _) => (Tone::Good, "no regression"),
+        };
+        let word = out.tone(tone, word);
+        out.line(word)?;
+    }
+    Ok(if comparison.regressed { Exit::Regressed } else { Exit::Good })
+}
+
+fn usage(error: &dyn std::error::Error) -> Failure {
+    Failure::usage(format_args!("failed to {error}"))
+}

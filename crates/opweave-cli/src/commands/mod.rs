@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! One file per command.
+
+pub(crate) mod compare;
+pub(crate) mod devices;

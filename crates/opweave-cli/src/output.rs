@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Standard output: colours only for a terminal, and a reader that goes away is no error.
+
+use std::io::{BufWriter, IsTerminal, Stdout, Write};
+
+use clap::ValueEnum;
+
+use crate::exit::Failure;
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Where a command's result goes.
+pub(crate) struct Output {
+    out: BufWriter<Stdout>,
+    color: bool,
+    width: Option<u16>,
+}
+
+/// What a piece of text says, which decides its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// All is well.
+    Good,
+    /// Look at this.
+    Warn,
+    /// This is wrong.
+    Bad,
+}
+
+impl Output {
+    /// Standard output.
+    pub(crate) fn stdout(color: Color) -> Self {
+        let terminal = std::io::stdout().is_terminal();
+        // https://no-color.org: any value but an empty one.
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+        let color = match color {
+            Color::Auto => terminal && !no_color,
+            Color::Always => true,
+            Color::Never => false,
+        };
+        // A pipe gets whole lines.
+        let width = terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0);
+        Self { out: BufWriter::new(std::io::stdout()), color, width }
+    }
+
+    /// Width to wrap tables at; `None` leaves lines as long as they are.
+    pub(crate) fn width(&self) -> Option<u16> {
+        self.width
+    }
+
+    /// Text in its tone.
+    pub(crate) fn tone(&self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Good => 32,
+            Tone::Warn => 33,
+            Tone::Bad => 31,
+        };
+        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// One line, or several.
+    pub(crate) fn line(&mut self, text: impl std::fmt::Display) -> Result<(), Failure> {
+        Ok(writeln!(self.out, "{text}")?)
+    }
+
+    /// A value as JSON, pretty, with a final line break.
+    pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
+        self.line(format_args!("{value:#}"))
+    }
+
+    /// Hands everything to the system.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
+    }
+}
