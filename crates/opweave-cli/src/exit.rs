@@ -18,6 +18,7 @@ pub(crate) enum Exit {
     /// A comparison regressed, or is ambiguous where that was to be strict.
     Regressed,
     /// Stopped by the user.
+    #[expect(dead_code, reason = "the commands that run long come next")]
     Interrupted,
 }
 
@@ -93,6 +94,7 @@ impl From<anyhow::Error> for Failure {
 
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
-        Self::Broken(error.into())
+        // Back to the error of the writer, which may be a closed pipe.
+        Self::Broken(std::io::Error::from(error).into())
     }
 }

@@ -10,6 +10,7 @@ use anyhow::Context as _;
 
 use crate::exit::{Exit, Failure};
 
+#[expect(dead_code, reason = "the commands that run long come next")]
 /// Installs the handler and returns the flag that it sets.
 pub(crate) fn install() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));

@@ -13,6 +13,7 @@ mod interrupt;
 mod log;
 mod names;
 mod output;
+mod solutions;
 
 use std::process::ExitCode;
 
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, out: &mut Output) -> Result<Exit, Failure> {
     match &cli.command {
+        Command::Catalog(args) => commands::catalog::run(args, out),
         Command::Devices(args) => commands::devices::run(args, out),
         Command::Compare(args) => commands::compare::run(args, out),
     }

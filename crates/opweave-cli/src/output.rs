@@ -6,8 +6,16 @@
 use std::io::{BufWriter, IsTerminal, Stdout, Write};
 
 use clap::ValueEnum;
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use serde::Serialize;
 
 use crate::exit::Failure;
+
+/// Version of what `--json` writes. The schemas are committed under `docs/schemas/`.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
+
+/// Tables have one rule, under the header.
+pub(crate) const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// When to colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -69,14 +77,30 @@ impl Output {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
+    /// Lets a table wrap at the terminal's width; a pipe gets whole lines.
+    pub(crate) fn fit(&self, table: &mut Table) {
+        if let Some(width) = self.width {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        }
+    }
+
+    /// A table without the blanks that fill its last column.
+    pub(crate) fn table(&mut self, table: &Table) -> Result<(), Failure> {
+        for line in table.lines() {
+            self.line(line.trim_end())?;
+        }
+        Ok(())
+    }
+
     /// One line, or several.
     pub(crate) fn line(&mut self, text: impl std::fmt::Display) -> Result<(), Failure> {
         Ok(writeln!(self.out, "{text}")?)
     }
 
     /// A value as JSON, pretty, with a final line break.
-    pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
-        self.line(format_args!("{value:#}"))
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        serde_json::to_writer_pretty(&mut self.out, value)?;
+        self.line("")
     }
 
     /// Hands everything to the system.

@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::measurement::Pair;
-use crate::report::{BenchReport, Row, RowStatus, Series};
+use crate::report::{BenchReport, Row, RowStatus, SCHEMA_VERSION, Series};
 
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +70,8 @@ pub struct Entry {
 /// The outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
+    /// Version of this format, that of the reports.
+    pub schema_version: u32,
     /// Series in both runs, in A's order.
     pub entries: Vec<Entry>,
     /// Rows that are in one run only, or differ in what they are.
@@ -126,7 +128,7 @@ pub fn compare(
         && (nothing
             || entries.iter().any(|e| e.verdict.is_some_and(bad))
             || changes.iter().any(|c| c.kind == ChangeKind::NowFails || options.strict));
-    Ok(Comparison { entries, changes, differences, regressed })
+    Ok(Comparison { schema_version: SCHEMA_VERSION, entries, changes, differences, regressed })
 }
 
 fn entry(base: &Row, a: &Series, b: &Series, again: Option<&Row>, rule: &Rule) -> Option<Entry> {

@@ -30,10 +30,22 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Every implementation with what it needs, and why it is unavailable if it is; needs no hardware
+    Catalog(CatalogArgs),
     /// What this machine offers, and why the rest is absent
     Devices(DevicesArgs),
     /// Judge one benchmark report against another
     Compare(CompareArgs),
+}
+
+/// Arguments of `catalog`.
+#[derive(Debug, Args)]
+pub(crate) struct CatalogArgs {
+    /// Only these operations
+    pub(crate) operations: Vec<String>,
+    /// Write JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `devices`.

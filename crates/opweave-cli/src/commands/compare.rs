@@ -23,7 +23,7 @@ pub(crate) fn run(args: &CompareArgs, out: &mut Output) -> Result<Exit, Failure>
     let comparison = compare(&a, &b, a2.as_ref(), &options)
         .map_err(|e| Failure::usage(format_args!("failed to {e}\n--table-only shows the numbers without verdicts")))?;
     if args.json {
-        out.json(&serde_json::to_value(&comparison)?)?;
+        out.json(&comparison)?;
     } else {
         out.line(render(&comparison, out.width()).trim_end())?;
         let (tone, word) = match (comparison.regressed, args.table_only) {

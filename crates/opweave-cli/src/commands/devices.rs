@@ -4,11 +4,12 @@
 //! `opweave devices`.
 
 use opweave_device::{Backend, BackendState, DeviceInfo, DeviceKind, Platform};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::DevicesArgs;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, Tone};
+use crate::output::{Output, SCHEMA_VERSION, Tone};
 
 /// Lists every kind of device that opweave knows, with what the probe found. Absent hardware is an answer.
 pub(crate) fn run(args: &DevicesArgs, out: &mut Output) -> Result<Exit, Failure> {
@@ -22,10 +23,9 @@ pub(crate) fn platform() -> Platform {
     Platform::new(vec![opweave_device::cpu::backend(), absent(DeviceKind::Cuda), absent(DeviceKind::Npu)])
 }
 
-fn show(platform: &Platform, json: bool, out: &mut Output) -> Result<(), Failure> {
-    if json {
-        let backends: Vec<_> = platform.backends().iter().map(backend_json).collect();
-        return out.json(&json!({ "schema_version": 1, "backends": backends }));
+fn show(platform: &Platform, as_json: bool, out: &mut Output) -> Result<(), Failure> {
+    if as_json {
+        return out.json(&json(platform));
     }
     for backend in platform.backends() {
         match &backend.state {
@@ -64,30 +64,61 @@ fn details(device: &DeviceInfo) -> Vec<(&'static str, String)> {
     details
 }
 
-fn backend_json(backend: &Backend) -> serde_json::Value {
-    let devices = match &backend.state {
-        BackendState::Present(devices) => devices.as_slice(),
-        _ => &[],
+/// What `devices --json` writes.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DevicesJson {
+    /// Version of this format.
+    schema_version: u32,
+    /// Every kind of device that opweave knows.
+    backends: Vec<BackendJson>,
+}
+
+/// One kind of device.
+#[derive(Serialize, JsonSchema)]
+struct BackendJson {
+    /// `cpu`, `cuda`, `npu`.
+    kind: String,
+    /// `present`, `no device`, `absent`, `broken`, `not compiled`.
+    state: String,
+    /// Why there is no device.
+    reason: Option<String>,
+    /// The devices.
+    devices: Vec<DeviceJson>,
+}
+
+/// One device.
+#[derive(Serialize, JsonSchema)]
+struct DeviceJson {
+    id: String,
+    name: String,
+    /// What selection knows of it.
+    key: String,
+    uuid: Option<String>,
+    memory_bytes: Option<u64>,
+    multiprocessors: Option<u32>,
+    driver: Option<String>,
+    runtime: Option<String>,
+}
+
+fn json(platform: &Platform) -> DevicesJson {
+    let device = |d: &DeviceInfo| DeviceJson {
+        id: d.id.to_string(),
+        name: d.name.clone(),
+        key: d.key.to_string(),
+        uuid: d.uuid.clone(),
+        memory_bytes: d.memory_bytes,
+        multiprocessors: d.multiprocessors,
+        driver: d.driver.clone(),
+        runtime: d.runtime.clone(),
     };
-    let devices: Vec<_> = devices
-        .iter()
-        .map(|d| {
-            json!({
-                "id": d.id.to_string(),
-                "name": d.name,
-                "key": d.key.to_string(),
-                "uuid": d.uuid,
-                "memory_bytes": d.memory_bytes,
-                "multiprocessors": d.multiprocessors,
-                "driver": d.driver,
-                "runtime": d.runtime,
-            })
-        })
-        .collect();
-    json!({
-        "kind": backend.kind.to_string(),
-        "state": backend.state.word(),
-        "reason": backend.state.reason(),
-        "devices": devices,
-    })
+    let backend = |b: &Backend| BackendJson {
+        kind: b.kind.to_string(),
+        state: b.state.word().to_owned(),
+        reason: b.state.reason().map(str::to_owned),
+        devices: match &b.state {
+            BackendState::Present(devices) => devices.iter().map(device).collect(),
+            _ => Vec::new(),
+        },
+    };
+    DevicesJson { schema_version: SCHEMA_VERSION, backends: platform.backends().iter().map(backend).collect() }
 }

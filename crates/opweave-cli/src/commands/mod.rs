@@ -3,5 +3,9 @@
 
 //! One file per command.
 
+pub(crate) mod catalog;
 pub(crate) mod compare;
 pub(crate) mod devices;
+
+#[cfg(test)]
+mod schemas;

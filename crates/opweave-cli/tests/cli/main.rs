@@ -3,6 +3,7 @@
 
 //! The real binary: exit codes, texts, files.
 
+mod catalog;
 mod compare;
 mod devices;
 mod run;

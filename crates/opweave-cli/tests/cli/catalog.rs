@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+use crate::run::opweave;
+
+#[test]
+fn the_catalogue_lists_every_row_and_a_reason_for_each_that_is_unavailable() {
+    let json: serde_json::Value = serde_json::from_str(&opweave(&["catalog", "--json"]).out).unwrap();
+    assert_eq!(json["schema_version"], 1);
+    let rows = json["implementations"].as_array().unwrap();
+    assert!(rows.iter().any(|r| r["name"] == "cpu.reference.rms_norm"));
+    for row in rows {
+        assert_eq!(row["available"].as_bool().unwrap(), row["reason"].is_null(), "{row}");
+    }
+    let operations = json["operations"].as_array().unwrap();
+    for row in rows {
+        assert!(operations.iter().any(|o| o["operation"] == row["operation"]), "{row}");
+    }
+}
+
+#[test]
+fn one_operation_can_be_asked_for_and_an_unknown_one_is_a_usage_error() {
+    let ran = opweave(&["catalog", "layer_norm"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("layer_norm") && !ran.out.contains("rms_norm"), "{}", ran.out);
+    let ran = opweave(&["catalog", "rms_nrom"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("did you mean `rms_norm`?"), "{}", ran.err);
+}
