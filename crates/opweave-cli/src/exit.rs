@@ -18,7 +18,6 @@ pub(crate) enum Exit {
     /// A comparison regressed, or is ambiguous where that was to be strict.
     Regressed,
     /// Stopped by the user.
-    #[expect(dead_code, reason = "the commands that run long come next")]
     Interrupted,
 }
 
@@ -68,7 +67,10 @@ impl Failure {
     /// Whether the reader of our output went away.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         let Self::Broken(error) = self else { return false };
-        error.chain().filter_map(|e| e.downcast_ref::<std::io::Error>()).any(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+        error
+            .chain()
+            .filter_map(|e| e.downcast_ref::<std::io::Error>())
+            .any(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
     }
 }
 

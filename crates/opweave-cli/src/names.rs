@@ -25,10 +25,7 @@ mod tests {
     #[test]
     fn an_unknown_name_shows_the_nearest_and_the_known() {
         let text = unknown("operation", "rms_nrom", &["layer_norm", "rms_norm"]).to_string();
-        assert_eq!(
-            text,
-            "there is no operation `rms_nrom`, did you mean `rms_norm`?\nknown are layer_norm, rms_norm"
-        );
+        assert_eq!(text, "there is no operation `rms_nrom`, did you mean `rms_norm`?\nknown are layer_norm, rms_norm");
         assert_eq!(unknown("suite", "x", &[]).to_string(), "there is no suite `x`\nthere is none");
     }
 }

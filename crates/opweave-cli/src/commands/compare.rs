@@ -18,8 +18,7 @@ pub(crate) fn run(args: &CompareArgs, out: &mut Output) -> Result<Exit, Failure>
     let load = |path: &Path| -> Result<BenchReport, Failure> { read(path).map_err(|e| usage(&e)) };
     let (a, b) = (load(&args.base)?, load(&args.new)?);
     let a2 = args.again.as_deref().map(load).transpose()?;
-    let options =
-        Options { threshold: args.threshold / 100.0, strict: args.strict, table_only: args.table_only };
+    let options = Options { threshold: args.threshold / 100.0, strict: args.strict, table_only: args.table_only };
     let comparison = compare(&a, &b, a2.as_ref(), &options)
         .map_err(|e| Failure::usage(format_args!("failed to {e}\n--table-only shows the numbers without verdicts")))?;
     if args.json {

@@ -22,7 +22,12 @@ fn report(us: f64) -> BenchReport {
         started_unix_s: 1_790_000_000,
         elapsed_s: 1.0,
         environment: Environment::default(),
-        device: DeviceInfo { id: "cpu".into(), name: "a processor".into(), clocks: "unknown".into(), ..DeviceInfo::default() },
+        device: DeviceInfo {
+            id: "cpu".into(),
+            name: "a processor".into(),
+            clocks: "unknown".into(),
+            ..DeviceInfo::default()
+        },
         protocol: Protocol::default(),
         seed: 5309,
         generator: "counter-1".into(),
