@@ -49,5 +49,7 @@ pub use signature::{DimParam, DynParam, FactParam, Placement, Role, ScalarParam,
 pub use slot::{DTypeExpr, ScalarArg, TensorSlot};
 pub use specs::{ArgSource, ArgSpecs, ArgVisitor, DimSpec, OutputSpec, TensorSpec};
 
+/// The tensor crate, whose types stand in this crate's signatures.
+pub use opweave_tensor as tensor;
 #[doc(hidden)]
 pub use opweave_tensor::RawTensor;

@@ -31,3 +31,10 @@ pub use registry::{Registry, RegistryError, override_variable};
 pub use reject::Reject;
 pub use spec::{ExecutionMode, KernelSpec, ParseModeError, SpecError};
 pub use workspace::{Region, Regions, Workspace};
+
+/// The contract crate, whose types stand in this crate's signatures.
+pub use opweave_contract as contract;
+/// The device crate, whose types stand in this crate's signatures.
+pub use opweave_device as device;
+/// The tensor crate, whose types stand in this crate's signatures.
+pub use opweave_tensor as tensor;
