@@ -8,7 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::{ArgSpecs, Cost, DynDims, Facts, OpContract, Operator, ProblemError, Signature};
+use crate::{ArgSpecs, Cost, DynDims, Facts, OpContract, Operator, ProblemError, Promises, Signature};
 
 /// A library that an implementation needs at run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,6 +111,7 @@ pub struct DynProblem {
     operation: &'static str,
     facts: Facts,
     contract: &'static OpContract,
+    promises: Promises,
     value: Arc<dyn Any + Send + Sync>,
     describe: fn(&(dyn Any + Send + Sync)) -> Option<ArgSpecs>,
     cost: fn(&(dyn Any + Send + Sync), &DynDims) -> Cost,
@@ -123,6 +124,7 @@ impl DynProblem {
             operation: O::NAME,
             facts: O::all_facts(&problem),
             contract: O::contract(&problem),
+            promises: *O::promises(&problem),
             value: Arc::new(problem),
             describe: |value| value.downcast_ref::<O::Problem>().map(O::describe),
             cost: |value, dims| value.downcast_ref::<O::Problem>().map(|p| O::cost(p, dims)).unwrap_or_default(),
@@ -142,6 +144,11 @@ impl DynProblem {
     /// The contract of its numerical mode.
     pub fn contract(&self) -> &'static OpContract {
         self.contract
+    }
+
+    /// The promises of the problem.
+    pub fn promises(&self) -> Promises {
+        self.promises
     }
 
     /// The typed problem, if it is one of `O`.

@@ -26,6 +26,8 @@ pub struct DeviceInfo {
     pub driver: Option<String>,
     /// Version of the runtime, where there is one.
     pub runtime: Option<String>,
+    /// Whether streams can be captured.
+    pub graphs: bool,
 }
 
 /// What is known of one kind of device.

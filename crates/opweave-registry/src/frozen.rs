@@ -123,7 +123,7 @@ impl FrozenRegistry {
     }
 
     /// The rows of an operation, in ascending byte order of their names.
-    pub fn rows_of<'a>(&'a self, operation: &'a str) -> impl Iterator<Item = &'a Row> {
+    pub fn rows_of<'a, 'n>(&'a self, operation: &'n str) -> impl Iterator<Item = &'a Row> + use<'a, 'n> {
         self.rows.values().filter(move |row| row.operation == operation)
     }
 

@@ -58,6 +58,7 @@ pub fn host_info() -> DeviceInfo {
         multiprocessors: std::thread::available_parallelism().ok().map(|n| n.get() as u32),
         driver: None,
         runtime: None,
+        graphs: true,
     }
 }
 

@@ -82,6 +82,7 @@ fn info(index: u16, features: &[&str]) -> DeviceInfo {
         multiprocessors: None,
         driver: None,
         runtime: None,
+        graphs: true,
     }
 }
 
