@@ -96,7 +96,8 @@ fn summary(times: &[(&str, Duration)], good: bool) {
 }
 
 fn fmt(root: &Path) -> Result<()> {
-    Program::cargo(root).args("fmt --all --check").run()
+    Program::cargo(root).args("fmt --all --check").run()?;
+    Program::cargo(&root.join("tests/outside")).args("fmt --check").run()
 }
 
 fn clippy(root: &Path) -> Result<()> {

@@ -8,6 +8,7 @@
 mod arrows;
 mod headers;
 mod invariants;
+mod modesty;
 mod places;
 mod sizes;
 mod source;
@@ -76,6 +77,7 @@ fn check(tree: &Tree, metadata: &Metadata) -> Result<Vec<Finding>> {
     let mut findings = arrows::check(architecture, &graph(metadata));
     findings.extend(headers::check(tree));
     findings.extend(invariants::check(tree, architecture));
+    findings.extend(modesty::check(tree, architecture));
     findings.extend(places::check(tree));
     findings.extend(sizes::check(tree));
     findings.extend(stems::check(tree));

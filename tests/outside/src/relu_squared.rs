@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use opweave_contract::tensor::{DType, DeviceKind};
 use opweave_contract::{
-    Cost, Erased, ImplementationDecl, Legal, NumericalMode, OpContract, OperationDecl, Saturation, ScalarRange, operator,
+    Cost, Erased, ImplementationDecl, Legal, NumericalMode, OpContract, OperationDecl, Saturation, ScalarRange,
+    operator,
 };
 use opweave_registry::device::{LaunchError, StreamRef};
 use opweave_registry::{Domain, Kernel, KernelSpec, Needs, Plan, PrepareContext, PrepareError, Workspace};

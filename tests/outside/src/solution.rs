@@ -23,7 +23,8 @@ pub const fn solution_name() -> &'static str {
 /// [`RegistryError`] when the registry is frozen, does not know `rms_norm`, or has a row of one of these names.
 pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.declare(&[OPERATION])?;
-    registry.declare_rows("rms_norm", &[ImplementationDecl { name: ROW, solution: solution_name(), libraries: &[] }])?;
+    registry
+        .declare_rows("rms_norm", &[ImplementationDecl { name: ROW, solution: solution_name(), libraries: &[] }])?;
     registry.register(Arc::new(ReluSquaredKernel::new()))?;
     registry.register(Arc::new(RmsNormKernel::new()))?;
     Ok(())

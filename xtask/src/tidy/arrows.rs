@@ -62,10 +62,11 @@ pub(crate) fn check(architecture: &str, graph: &Graph) -> Vec<Finding> {
             findings.push(Finding::new(ARCHITECTURE, at(name), message));
         }
     }
+    let named = named_solutions(&allowed.arrows);
     // Both the table and the tree: a later edit of the table must not open the way either.
     for arrows in [&allowed.arrows, graph] {
         findings.extend(serving(arrows, &at));
-        findings.extend(solutions(arrows, &allowed.arrows, &at));
+        findings.extend(strangers(arrows, &named, &at));
     }
     findings.dedup();
     findings
@@ -145,13 +146,21 @@ fn serving(arrows: &Graph, at: &dyn Fn(&str) -> usize) -> Vec<Finding> {
     findings
 }
 
-/// Solutions are the facade's crates that stand on the registry; none may know another.
-fn solutions(arrows: &Graph, table: &Graph, at: &dyn Fn(&str) -> usize) -> Vec<Finding> {
-    let named: Vec<&String> =
-        table.get(FACADE).into_iter().flatten().filter(|name| *name != "opweave-runtime").collect();
+/// The solutions: the crates that the facade's row names besides the runtime.
+pub(crate) fn solutions(architecture: &str) -> Vec<String> {
+    let rows = table(architecture, &HEADER).unwrap_or_default();
+    named_solutions(&read(&rows).0.arrows)
+}
+
+fn named_solutions(table: &Graph) -> Vec<String> {
+    table.get(FACADE).into_iter().flatten().filter(|name| *name != "opweave-runtime").cloned().collect()
+}
+
+/// No solution may know another.
+fn strangers(arrows: &Graph, solutions: &[String], at: &dyn Fn(&str) -> usize) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for name in &named {
-        for other in closure(arrows, name).iter().filter(|other| named.contains(other)) {
+    for name in solutions {
+        for other in closure(arrows, name).iter().filter(|other| solutions.contains(other)) {
             findings.push(Finding::new(ARCHITECTURE, at(name), format!("solution {name} knows the solution {other}")));
         }
     }
