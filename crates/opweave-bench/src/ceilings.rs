@@ -8,13 +8,14 @@
 //! copied, reads beyond them are only read - in the same cache state and with the same protocol. Each pair of sizes is
 //! measured once.
 
+use opweave_numerics::Interrupt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::measurement::Cache;
 use crate::protocol::Protocol;
 use crate::report::Work;
-use crate::sampler::{Clock, SampleError, Stop, Subject, SubjectError, measure};
+use crate::sampler::{Clock, SampleError, Subject, SubjectError, measure};
 use crate::stats;
 
 /// Plain kernels of a device, ready to be timed.
@@ -102,7 +103,7 @@ impl Ceilings {
         work: Work,
         cache: Cache,
         clock: &dyn Clock,
-        stop: &Stop,
+        stop: &Interrupt,
     ) -> Result<Option<f64>, SampleError> {
         if work.bytes() == 0 {
             return Ok(None);
@@ -141,7 +142,7 @@ impl Ceilings {
         &mut self,
         probe: &mut dyn Probe,
         clock: &dyn Clock,
-        stop: &Stop,
+        stop: &Interrupt,
     ) -> Result<(), SampleError> {
         let (mut subject, flops) = probe.multiply_add()?;
         let us = median_of(&mut *subject, clock, stop)?;
@@ -159,7 +160,7 @@ fn pattern(work: Work) -> &'static str {
 }
 
 /// Three short rounds: a plain kernel is steady, and a run has many sizes.
-fn median_of(subject: &mut dyn Subject, clock: &dyn Clock, stop: &Stop) -> Result<Option<f64>, SampleError> {
+fn median_of(subject: &mut dyn Subject, clock: &dyn Clock, stop: &Interrupt) -> Result<Option<f64>, SampleError> {
     let protocol = Protocol { warmup_ms: 5.0, repeat_ms: 20.0, rounds: 3, ..Protocol::default() };
     let taken = measure(&mut [subject], &protocol, clock, stop)?;
     let all: Vec<f64> = taken.iter().flat_map(|t| t.rounds.iter().flatten().map(|s| s.completion_us)).collect();
@@ -211,28 +212,28 @@ mod tests {
         let (mut c, mut probe) = (Ceilings::default(), Fake::default());
         let work = Work { bytes_read: 4_000_000, bytes_written: 2_000_000, flops: 0 };
         for cache in [Cache::Cold, Cache::Hot, Cache::Cold] {
-            let rate = c.ensure(&mut probe, work, cache, &Frozen, &Stop::default()).unwrap().unwrap();
+            let rate = c.ensure(&mut probe, work, cache, &Frozen, &Interrupt::default()).unwrap().unwrap();
             let want = if cache == Cache::Hot { 150.0 } else { 15.0 };
             assert!((rate - want).abs() < 1e-9, "{rate}");
         }
         assert_eq!((probe.0, c.points.len(), c.points[0].pattern.as_str()), (2, 1, "mixed"));
         // The same total in other shares has another ceiling.
         let other = Work { bytes_read: 3_000_000, bytes_written: 3_000_000, flops: 0 };
-        let rate = c.ensure(&mut probe, other, Cache::Cold, &Frozen, &Stop::default()).unwrap().unwrap();
+        let rate = c.ensure(&mut probe, other, Cache::Cold, &Frozen, &Interrupt::default()).unwrap().unwrap();
         assert!((rate - 6e6 / 450.0 / 1e3).abs() < 1e-9, "{rate}");
     }
 
     #[test]
     fn no_bytes_have_no_ceiling_and_a_coarse_clock_gives_none() {
         let (mut c, mut probe) = (Ceilings::default(), Fake::default());
-        assert_eq!(c.ensure(&mut probe, Work::default(), Cache::Hot, &Frozen, &Stop::default()).unwrap(), None);
-        assert_eq!(median_of(&mut Fixed(0.0), &Frozen, &Stop::default()).unwrap(), None);
+        assert_eq!(c.ensure(&mut probe, Work::default(), Cache::Hot, &Frozen, &Interrupt::default()).unwrap(), None);
+        assert_eq!(median_of(&mut Fixed(0.0), &Frozen, &Interrupt::default()).unwrap(), None);
     }
 
     #[test]
     fn the_multiply_add_rate_is_operations_over_time() {
         let mut c = Ceilings::default();
-        c.measure_multiply_add(&mut Fake::default(), &Frozen, &Stop::default()).unwrap();
+        c.measure_multiply_add(&mut Fake::default(), &Frozen, &Interrupt::default()).unwrap();
         assert_eq!(c.multiply_add_gflop_per_s, Some(80.0));
     }
 }

@@ -107,16 +107,6 @@ named! {
     }
 }
 
-named! {
-    /// How the call reaches the device.
-    Mode {
-        /// Each call by itself.
-        Eager = "eager",
-        /// Captured once and replayed.
-        Graph = "graph",
-    }
-}
-
 /// What a time is a time of. Two series are comparable only if these are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind {

@@ -71,7 +71,7 @@ pub(super) fn find<'a>(report: &'a BenchReport, row: &Row) -> Option<&'a Row> {
     report.rows.iter().find(|r| key(r) == key(row))
 }
 
-fn key(row: &Row) -> (&str, crate::measurement::Mode, &str) {
+fn key(row: &Row) -> (&str, opweave_numerics::Mode, &str) {
     (&row.case_id, row.mode, &row.implementation.name)
 }
 
@@ -112,7 +112,7 @@ pub(super) fn rows<'a>(a: &'a BenchReport, b: &'a BenchReport) -> Matched<'a> {
 /// What a change of status means: timed before and failing now is a regression, strict or not.
 pub(super) fn status_change(a: &Row, b: &Row) -> Option<Change> {
     let timed = |row: &Row| matches!(row.status, RowStatus::Ok | RowStatus::BaselineError);
-    let why = |row: &Row| row.reason.clone().unwrap_or_else(|| row.verdict.clone());
+    let why = crate::report::why_not;
     match (timed(a), timed(b)) {
         (true, true) => None,
         (true, false) => {

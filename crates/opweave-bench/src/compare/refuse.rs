@@ -56,13 +56,14 @@ pub(super) fn differences(a: &BenchReport, other: &BenchReport, run: &str) -> Ve
         }
     };
     field("schema_version", a.schema_version.to_string(), other.schema_version.to_string());
-    let (d, e) = (&a.device, &other.device);
+    let (d, e) = (&a.environment.device, &other.environment.device);
     field("device.name", d.name.clone(), e.name.clone());
     field("device.key", d.key.clone(), e.key.clone());
     field("device.driver", text(&d.driver), text(&e.driver));
+    field("device.runtime", text(&d.runtime), text(&e.runtime));
     field("device.clocks", d.clocks.clone(), e.clocks.clone());
     field("device.threads", text(&d.threads), text(&e.threads));
-    field("device.caches", format!("{:?}", d.caches), format!("{:?}", e.caches));
+    field("caches", format!("{:?}", a.caches), format!("{:?}", other.caches));
     field("environment.build", a.environment.build.clone(), other.environment.build.clone());
     let (p, q) = (&a.protocol, &other.protocol);
     field("protocol.warmup_ms", p.warmup_ms.to_string(), q.warmup_ms.to_string());
@@ -87,7 +88,7 @@ fn row_differences(base: &Row, other: &Row, field: &mut dyn FnMut(&str, String, 
     let at = |name: &str| format!("{} {}: {name}", base.case_id, base.mode);
     let problem = |row: &Row| row.problem.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ");
     field(&at("problem"), problem(base), problem(other));
-    field(&at("grade"), base.grade.clone(), other.grade.clone());
+    field(&at("grade"), base.grade.name().to_owned(), other.grade.name().to_owned());
     // A row without times has neither timer nor scope; that is a change of status, not of kind.
     if base.series.is_empty() || other.series.is_empty() {
         return;

@@ -68,12 +68,13 @@ fn unlike_runs_are_refused_and_every_difference_is_listed() {
     type Edit = fn(&mut BenchReport);
     let edits: &[(&str, Edit)] = &[
         ("schema_version", |r| r.schema_version = 2),
-        ("device.name", |r| r.device.name = "other".into()),
-        ("device.key", |r| r.device.key = "cpu:baseline".into()),
-        ("device.driver", |r| r.device.driver = Some("570.1".into())),
-        ("device.clocks", |r| r.device.clocks = "locked at 1500 MHz".into()),
-        ("device.threads", |r| r.device.threads = Some(1)),
-        ("device.caches", |r| r.device.caches.last_level_bytes = 1),
+        ("device.name", |r| r.environment.device.name = "other".into()),
+        ("device.key", |r| r.environment.device.key = "cpu:baseline".into()),
+        ("device.driver", |r| r.environment.device.driver = Some("570.1".into())),
+        ("device.runtime", |r| r.environment.device.runtime = Some("13.0".into())),
+        ("device.clocks", |r| r.environment.device.clocks = "locked at 1500 MHz".into()),
+        ("device.threads", |r| r.environment.device.threads = Some(1)),
+        ("caches", |r| r.caches.last_level_bytes = 1),
         ("environment.build", |r| r.environment.build = "debug".into()),
         ("protocol.warmup_ms", |r| r.protocol.warmup_ms = 1.0),
         ("protocol.repeat_ms", |r| r.protocol.repeat_ms = 1.0),
@@ -86,7 +87,7 @@ fn unlike_runs_are_refused_and_every_difference_is_listed() {
         ("protocol.max_samples", |r| r.protocol.max_samples = 3),
         ("generator", |r| r.generator = "other".into()),
         ("problem", |r| drop(r.rows[0].problem.insert("eps".into(), "2e-6".into()))),
-        ("grade", |r| r.rows[0].grade = "uniform".into()),
+        ("grade", |r| r.rows[0].grade = opweave_numerics::input::Grade::Uniform),
         ("timer", |r| r.rows[0].series[0].measurement.timer = crate::measurement::Timer::Event),
         ("scope", |r| r.rows[0].series[0].measurement.scope = crate::measurement::Scope::EndToEnd),
         ("cache", |r| r.rows[0].series[0].cache_method = "flushed".into()),
@@ -155,7 +156,7 @@ fn a_row_that_fails_now_is_a_regression() {
     b.rows.push(row("rms_norm/other/seed1", series_of(&[10.0; 5])));
     let a = report(vec![a.rows[0].clone(), b.rows[1].clone()]);
     b.rows[0].status = RowStatus::Fail;
-    b.rows[0].verdict = "failed".into();
+    b.rows[0].validation = opweave_numerics::Verdict::Failed;
     b.rows[0].series.clear();
     let c = compare(&a, &b, None, &Options::default()).unwrap();
     assert_eq!((c.changes[0].kind, c.regressed), (ChangeKind::NowFails, true));

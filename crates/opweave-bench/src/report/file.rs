@@ -3,7 +3,6 @@
 
 //! Reading and writing the record.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -14,15 +13,16 @@ use super::{BenchReport, Invalid, SCHEMA_VERSION, validate};
 #[derive(Debug, Error)]
 pub enum ReportError {
     /// The file system refused.
-    #[error("{action} report {}: {source}", path.display())]
-    Io {
-        /// What was being done.
-        action: &'static str,
+    #[error("read report {}: {source}", path.display())]
+    Read {
         /// The file.
         path: PathBuf,
         /// The cause.
         source: std::io::Error,
     },
+    /// The file cannot be written.
+    #[error("write {0}")]
+    Write(#[from] opweave_numerics::report::ReportError),
     /// Not a report of this format.
     #[error("read report {}: {source}", path.display())]
     Format {
@@ -55,9 +55,9 @@ pub enum ReportError {
 /// See [`ReportError`]. A missing, zero, negative or non-finite time is an error here, so that no comparison downstream
 /// can be decided by a NaN.
 pub fn read(path: &Path) -> Result<BenchReport, ReportError> {
-    let io = |source| ReportError::Io { action: "read", path: path.to_owned(), source };
+    let unread = |source| ReportError::Read { path: path.to_owned(), source };
     let format = |source| ReportError::Format { path: path.to_owned(), source };
-    let text = std::fs::read_to_string(path).map_err(io)?;
+    let text = std::fs::read_to_string(path).map_err(unread)?;
     // The version comes first: the fields of another version would only give a confusing error.
     let value: serde_json::Value = serde_json::from_str(&text).map_err(format)?;
     let found = value.get("schema_version");
@@ -75,26 +75,8 @@ pub fn read(path: &Path) -> Result<BenchReport, ReportError> {
 /// # Errors
 /// The folder cannot be made or written.
 pub fn write(report: &BenchReport, path: &Path) -> Result<(), ReportError> {
-    write_text(path, |out| {
-        serde_json::to_writer(&mut *out, report)?;
-        out.write_all(b"\n")
-    })
-}
-
-/// Atomic write of any text next to its final place.
-pub(crate) fn write_text(
-    path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<(), ReportError> {
-    let io = |source| ReportError::Io { action: "write", path: path.to_owned(), source };
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(io)?;
-    // The same folder, because a rename is atomic only within one file system.
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
-    let mut buffered = std::io::BufWriter::new(file);
-    fill(&mut buffered).map_err(io)?;
-    let file = buffered.into_inner().map_err(|e| io(e.into_error()))?;
-    file.as_file().sync_all().map_err(io)?;
-    file.persist(path).map_err(|e| io(e.error))?;
-    Ok(())
+    let mut bytes =
+        serde_json::to_vec(report).map_err(|source| ReportError::Format { path: path.to_owned(), source })?;
+    bytes.push(b'\n');
+    Ok(opweave_numerics::report::write_atomically(path, &bytes)?)
 }

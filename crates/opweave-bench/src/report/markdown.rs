@@ -21,7 +21,7 @@ pub fn markdown(report: &BenchReport) -> String {
 }
 
 fn write_all(report: &BenchReport, out: &mut String) -> std::fmt::Result {
-    let (device, env, p) = (&report.device, &report.environment, &report.protocol);
+    let (device, env, p) = (&report.environment.device, &report.environment, &report.protocol);
     writeln!(out, "# Benchmark on {}\n", device.name)?;
     if report.status != RunStatus::Complete {
         writeln!(
@@ -40,19 +40,19 @@ fn write_all(report: &BenchReport, out: &mut String) -> std::fmt::Result {
     writeln!(
         out,
         "- caches: L1 {}, L2 {}, last level {} ({})",
-        bytes(device.caches.l1_bytes),
-        bytes(device.caches.l2_bytes),
-        bytes(device.caches.last_level_bytes),
-        device.caches.source
+        bytes(report.caches.l1_bytes),
+        bytes(report.caches.l2_bytes),
+        bytes(report.caches.last_level_bytes),
+        report.caches.source
     )?;
     let revision = match (&env.revision, env.dirty) {
         (Some(revision), Some(true)) => format!(", revision {revision} with changes"),
         (Some(revision), _) => format!(", revision {revision}"),
         (None, _) => String::new(),
     };
-    writeln!(out, "- opweave {} ({}){revision}, {}", env.opweave, env.build, env.host)?;
+    writeln!(out, "- opweave {} ({}){revision}, {}", env.opweave, env.build, env.host.system)?;
     let load = |v| or_dash(v, |l| format!("{l:.2}"));
-    writeln!(out, "- host load before {}, after {}", load(env.load_before), load(env.load_after))?;
+    writeln!(out, "- host load before {}, after {}", load(env.host.load_before), load(env.host.load_after))?;
     match p.iterations {
         Some(n) => writeln!(out, "- protocol: {n} samples, {} rounds, cooldown {} s", p.rounds, p.cooldown_s)?,
         None => writeln!(

@@ -20,12 +20,10 @@ mod tests;
 
 pub use file::{ReportError, read, write};
 pub use markdown::markdown;
-pub use model::{
-    Against, BenchReport, CacheSizes, DeviceInfo, Environment, Implementation, Row, RowStatus, RunStatus, Series, Work,
-};
+pub use model::{Against, BenchReport, CacheSizes, Row, RowStatus, RunStatus, Series, Work};
 pub use numbers::{share, us};
-pub(crate) use table::LINES;
 pub use table::table;
+pub(crate) use table::{LINES, why_not};
 pub use validate::{Invalid, validate};
 
 /// Version of the report's format. A reader refuses every other.

@@ -5,11 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use opweave_numerics::Verdict as Validation;
+use opweave_numerics::report::{Environment, Implementation};
+use opweave_numerics::{Mode, input::Grade};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ceilings::Ceilings;
-use crate::measurement::{Measurement, Mode};
+use crate::measurement::Measurement;
 use crate::protocol::{Counts, Protocol};
 
 /// One run of `opweave bench`.
@@ -26,10 +29,10 @@ pub struct BenchReport {
     pub started_unix_s: u64,
     /// Duration so far, seconds.
     pub elapsed_s: f64,
-    /// What built and hosted the run.
+    /// What built and hosted the run, and the device it ran on.
     pub environment: Environment,
-    /// What was measured on.
-    pub device: DeviceInfo,
+    /// Caches of the device, and where their sizes come from.
+    pub caches: CacheSizes,
     /// Every number that decides how the times came about.
     pub protocol: Protocol,
     /// Seed of the inputs.
@@ -52,46 +55,6 @@ pub enum RunStatus {
     Complete,
     /// Stopped by the user.
     Interrupted,
-}
-
-/// What built and hosted the run. Reported, and compared only where it changes times.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Environment {
-    /// Version of opweave.
-    pub opweave: String,
-    /// `release` or `debug`.
-    pub build: String,
-    /// Source revision, if the run happened in a checkout.
-    pub revision: Option<String>,
-    /// Whether the checkout had changes.
-    pub dirty: Option<bool>,
-    /// Operating system and architecture.
-    pub host: String,
-    /// Load average of one minute before the run, where the system tells.
-    pub load_before: Option<f64>,
-    /// The same after it.
-    pub load_after: Option<f64>,
-}
-
-/// What was measured on. Two reports compare only if all of it is equal.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DeviceInfo {
-    /// Kind and index: `cpu`, `cuda:0`.
-    pub id: String,
-    /// Marketing name.
-    pub name: String,
-    /// Capability key that selection saw.
-    pub key: String,
-    /// Driver version, for devices that have one.
-    pub driver: Option<String>,
-    /// State of the clocks: `locked at 1500 MHz`, `capped`, `unknown`.
-    pub clocks: String,
-    /// Threads of the caller's pool, for the CPU.
-    pub threads: Option<usize>,
-    /// Caches and where their sizes come from.
-    pub caches: CacheSizes,
 }
 
 /// Cache sizes in bytes.
@@ -121,15 +84,15 @@ pub struct Row {
     /// Named values of the problem and of this call, as selection and contract see them.
     pub problem: BTreeMap<String, String>,
     /// Distribution of the inputs: values change times, so it belongs to the problem.
-    pub grade: String,
+    pub grade: Grade,
     /// How the call reached the device.
     pub mode: Mode,
     /// Which implementation ran.
     pub implementation: Implementation,
     /// Whether the row is ours or what ours is measured against.
     pub reference: bool,
-    /// Outcome of validation, as the numerics harness words it.
-    pub verdict: String,
+    /// Outcome of validation. Only what passed is timed.
+    pub validation: Validation,
     /// Outcome of the row.
     pub status: RowStatus,
     /// Why the status is not `ok`.
@@ -146,20 +109,6 @@ pub struct Row {
     pub against: Vec<Against>,
     /// What a reader must know about these numbers.
     pub notes: Vec<String>,
-}
-
-/// Name of an implementation in its parts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Implementation {
-    /// Full row name.
-    pub name: String,
-    /// Solution.
-    pub solution: String,
-    /// Variant.
-    pub variant: String,
-    /// How it is bound.
-    pub binding: String,
 }
 
 /// Outcome of a row; closed.

@@ -3,9 +3,13 @@
 
 //! A small, whole report for tests.
 
+use opweave_numerics::input::Grade;
+use opweave_numerics::report::{DeviceEnvironment, Environment, HostEnvironment, Implementation};
+use opweave_numerics::{Mode, Verdict};
+
 use super::*;
 use crate::ceilings::{Ceilings, Point};
-use crate::measurement::{Cache, Kind, Measurement, Metric, Mode, Scope, Timer};
+use crate::measurement::{Cache, Kind, Measurement, Metric, Scope, Timer};
 use crate::protocol::{Counts, Protocol};
 
 pub(crate) const KIND: Kind =
@@ -38,16 +42,19 @@ pub(crate) fn row(case_id: &str, series: Series) -> Row {
         operation: parts.next().unwrap().into(),
         label: parts.next().unwrap().into(),
         problem: [("hidden_size".to_owned(), "4096".to_owned())].into(),
-        grade: "normal".into(),
+        grade: Grade::Normal,
         mode: Mode::Eager,
         implementation: Implementation {
             name: "cpu.native.rms_norm".into(),
             solution: "native".into(),
-            variant: "avx2".into(),
+            variant: Some("avx2".into()),
             binding: "rust".into(),
+            deterministic: true,
+            batch_invariant: true,
+            launch: Default::default(),
         },
         reference: false,
-        verdict: "passed".into(),
+        validation: Verdict::Passed,
         status: RowStatus::Ok,
         reason: None,
         work: Some(Work { bytes_read: 139_264, bytes_written: 131_072, flops: 262_144 }),
@@ -67,27 +74,31 @@ pub(crate) fn report(rows: Vec<Row>) -> BenchReport {
         started_unix_s: 1_790_000_000,
         elapsed_s: 12.5,
         environment: Environment {
+            device: DeviceEnvironment {
+                id: "cpu".into(),
+                name: "a processor".into(),
+                key: "cpu avx2".into(),
+                clocks: "unknown".into(),
+                threads: Some(2),
+                ..DeviceEnvironment::default()
+            },
+            host: HostEnvironment {
+                system: "linux x86_64".into(),
+                load_before: Some(0.1),
+                ..HostEnvironment::default()
+            },
             opweave: "0.1.0".into(),
             build: "release".into(),
+            rustc: "rustc 1.95.0".into(),
             revision: Some("0123abc".into()),
             dirty: Some(false),
-            host: "linux x86_64".into(),
-            load_before: Some(0.1),
-            load_after: None,
+            ..Environment::default()
         },
-        device: DeviceInfo {
-            id: "cpu".into(),
-            name: "a processor".into(),
-            key: "cpu avx2".into(),
-            driver: None,
-            clocks: "unknown".into(),
-            threads: Some(2),
-            caches: CacheSizes {
-                l1_bytes: 32 << 10,
-                l2_bytes: 1 << 20,
-                last_level_bytes: 32 << 20,
-                source: "sysfs".into(),
-            },
+        caches: CacheSizes {
+            l1_bytes: 32 << 10,
+            l2_bytes: 1 << 20,
+            last_level_bytes: 32 << 20,
+            source: "sysfs".into(),
         },
         protocol: Protocol::default(),
         seed: 5309,

@@ -39,7 +39,7 @@ pub(super) const HEADER: [&str; 10] =
 pub(super) fn lines(row: &Row) -> Vec<[String; 10]> {
     let head = [row.operation.clone(), row.label.clone(), row.implementation.name.clone()];
     if row.series.is_empty() {
-        let why = row.reason.clone().unwrap_or_else(|| row.verdict.clone());
+        let why = why_not(row);
         let dash = || "-".to_owned();
         let [a, b, c] = head;
         return vec![[a, b, c, row.mode.to_string(), dash(), dash(), dash(), dash(), dash(), why]];
@@ -65,6 +65,11 @@ pub(super) fn lines(row: &Row) -> Vec<[String; 10]> {
             ]
         })
         .collect()
+}
+
+/// Why a row has no times.
+pub(crate) fn why_not(row: &Row) -> String {
+    row.reason.clone().or_else(|| row.validation.reason()).unwrap_or_else(|| row.validation.name().to_owned())
 }
 
 /// Half the width of the interval in percent of the value.

@@ -39,8 +39,11 @@ pub fn validate(report: &BenchReport) -> Result<(), Invalid> {
         if timed == row.series.is_empty() {
             return fail(format!("status {:?} with {} series", row.status, row.series.len()));
         }
-        if timed && row.verdict != "passed" {
-            return fail(format!("it has times but its verdict is `{}`, only `passed` may be timed", row.verdict));
+        if timed && row.validation != opweave_numerics::Verdict::Passed {
+            return fail(format!(
+                "it has times but its verdict is `{}`, only `passed` may be timed",
+                row.validation.name()
+            ));
         }
         check_row(row, &place)?;
     }

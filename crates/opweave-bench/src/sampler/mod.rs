@@ -7,10 +7,9 @@
 //! takes it with its own timer; the [`Clock`] only serves the limits and the rest between turns, so that tests run the
 //! whole protocol on a synthetic clock in no time.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use opweave_numerics::Interrupt;
 use thiserror::Error;
 
 use crate::protocol::{CountError, Counts, Protocol, Turn, schedule};
@@ -73,23 +72,6 @@ impl Clock for HostClock {
     }
 }
 
-/// Set from a signal handler or another thread; looked at before each sample.
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Asks for the end of the run.
-    pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the end was asked for.
-    #[must_use]
-    pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// Why a case has no samples.
 #[derive(Debug, Error)]
 pub enum SampleError {
@@ -130,7 +112,7 @@ pub fn measure(
     subjects: &mut [&mut dyn Subject],
     protocol: &Protocol,
     clock: &dyn Clock,
-    stop: &Stop,
+    stop: &Interrupt,
 ) -> Result<Vec<Taken>, SampleError> {
     if subjects.is_empty() {
         return Err(SampleError::Nothing);
@@ -148,7 +130,7 @@ pub fn measure(
 }
 
 /// Median of a few samples, each measured as it will be later, so flush and reset stay out.
-fn estimate(subject: &mut dyn Subject, clock: &dyn Clock, stop: &Stop) -> Result<f64, SampleError> {
+fn estimate(subject: &mut dyn Subject, clock: &dyn Clock, stop: &Interrupt) -> Result<f64, SampleError> {
     let start = clock.now();
     let mut samples = Vec::with_capacity(ESTIMATE_SAMPLES);
     while samples.len() < ESTIMATE_SAMPLES {
@@ -169,7 +151,7 @@ fn take_turn(
     turn: Turn,
     protocol: &Protocol,
     clock: &dyn Clock,
-    stop: &Stop,
+    stop: &Interrupt,
 ) -> Result<(), SampleError> {
     if protocol.cooldown_s > 0.0 {
         clock.sleep(Duration::from_secs_f64(protocol.cooldown_s));
@@ -208,8 +190,8 @@ fn take_turn(
     Ok(())
 }
 
-fn sample(subject: &mut dyn Subject, stop: &Stop) -> Result<Sample, SampleError> {
-    if stop.is_set() {
+fn sample(subject: &mut dyn Subject, stop: &Interrupt) -> Result<Sample, SampleError> {
+    if stop.requested() {
         return Err(SampleError::Interrupted);
     }
     subject.before_sample()?;

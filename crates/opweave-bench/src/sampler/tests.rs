@@ -52,7 +52,7 @@ impl<F: FnMut(u64) -> f64> Subject for Call<F> {
 fn one(protocol: &Protocol, flush_us: f64, time: impl FnMut(u64) -> f64) -> Result<Taken, SampleError> {
     let clock = Synthetic::default();
     let mut call = Call { name: 'A', time, flush_us, clock: clock.clone() };
-    measure(&mut [&mut call], protocol, &clock, &Stop::default()).map(|mut t| t.remove(0))
+    measure(&mut [&mut call], protocol, &clock, &Interrupt::default()).map(|mut t| t.remove(0))
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn drift_does_not_make_a_difference_between_equals() {
     let call = |name| Call { name, time: |i: u64| 1000.0 + 2.0 * i as f64, flush_us: 0.0, clock: clock.clone() };
     let (mut a, mut b) = (call('A'), call('B'));
     let p = Protocol { iterations: Some(20), ..Protocol::default() };
-    let taken = measure(&mut [&mut a, &mut b], &p, &clock, &Stop::default()).unwrap();
+    let taken = measure(&mut [&mut a, &mut b], &p, &clock, &Interrupt::default()).unwrap();
     let kind = Kind { timer: Timer::Wall, scope: Scope::KernelOnly, metric: Metric::Completion, cache: Cache::Hot };
     let values: Vec<Measurement> = taken
         .iter()
@@ -132,19 +132,19 @@ fn cooldown_comes_before_each_turn() {
     let clock = Synthetic::default();
     let mut call = Call { name: 'A', time: |_| 100.0, flush_us: 0.0, clock: clock.clone() };
     let p = Protocol { cooldown_s: 2.0, rounds: 3, ..Protocol::default() };
-    measure(&mut [&mut call], &p, &clock, &Stop::default()).unwrap();
+    measure(&mut [&mut call], &p, &clock, &Interrupt::default()).unwrap();
     assert_eq!(clock.slept.get(), Duration::from_secs(6));
 }
 
 #[test]
 fn an_interrupt_ends_before_the_next_sample() {
     let clock = Synthetic::default();
-    let stop = Stop::default();
+    let stop = Interrupt::default();
     let mut call = Call {
         name: 'A',
         time: |i| {
             if i == 30 {
-                stop.set();
+                stop.request();
             }
             50.0
         },
@@ -159,5 +159,5 @@ fn an_interrupt_ends_before_the_next_sample() {
 #[test]
 fn nothing_to_time_is_an_error() {
     let clock = Synthetic::default();
-    assert!(matches!(measure(&mut [], &Protocol::default(), &clock, &Stop::default()), Err(SampleError::Nothing)));
+    assert!(matches!(measure(&mut [], &Protocol::default(), &clock, &Interrupt::default()), Err(SampleError::Nothing)));
 }

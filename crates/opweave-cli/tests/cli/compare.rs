@@ -3,11 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use opweave_bench::measurement::{Cache, Kind, Measurement, Metric, Mode, Scope, Timer};
+use opweave_bench::measurement::{Cache, Kind, Measurement, Metric, Scope, Timer};
 use opweave_bench::protocol::{Counts, Protocol};
-use opweave_bench::report::{
-    BenchReport, DeviceInfo, Environment, Implementation, Row, RowStatus, RunStatus, SCHEMA_VERSION, Series, write,
-};
+use opweave_bench::report::{BenchReport, CacheSizes, Row, RowStatus, RunStatus, SCHEMA_VERSION, Series, write};
+use opweave_numerics::input::Grade;
+use opweave_numerics::report::{DeviceEnvironment, Environment, Implementation};
+use opweave_numerics::{Mode, Verdict};
 
 use crate::run::{Ran, opweave};
 
@@ -21,13 +22,16 @@ fn report(us: f64) -> BenchReport {
         command: vec!["opweave".into(), "bench".into()],
         started_unix_s: 1_790_000_000,
         elapsed_s: 1.0,
-        environment: Environment::default(),
-        device: DeviceInfo {
-            id: "cpu".into(),
-            name: "a processor".into(),
-            clocks: "unknown".into(),
-            ..DeviceInfo::default()
+        environment: Environment {
+            device: DeviceEnvironment {
+                id: "cpu".into(),
+                name: "a processor".into(),
+                clocks: "unknown".into(),
+                ..DeviceEnvironment::default()
+            },
+            ..Environment::default()
         },
+        caches: CacheSizes::default(),
         protocol: Protocol::default(),
         seed: 5309,
         generator: "counter-1".into(),
@@ -37,11 +41,19 @@ fn report(us: f64) -> BenchReport {
             operation: "rms_norm".into(),
             label: "t16_h4096_bf16".into(),
             problem: [("hidden_size".to_owned(), "4096".to_owned())].into(),
-            grade: "normal".into(),
+            grade: Grade::Normal,
             mode: Mode::Eager,
-            implementation: Implementation { name: "cpu.native.rms_norm".into(), ..Implementation::default() },
+            implementation: Implementation {
+                name: "cpu.native.rms_norm".into(),
+                solution: "native".into(),
+                variant: None,
+                binding: "rust".into(),
+                deterministic: true,
+                batch_invariant: true,
+                launch: Default::default(),
+            },
             reference: false,
-            verdict: "passed".into(),
+            validation: Verdict::Passed,
             status: RowStatus::Ok,
             reason: None,
             work: None,
@@ -119,8 +131,8 @@ fn runs_of_two_devices_are_refused_unless_a_table_is_all_that_is_asked() {
     let folder = Folder::new();
     let a = folder.put("a.json", &report(200.0));
     let mut other = report(300.0);
-    other.device.name = "another processor".into();
-    other.device.clocks = "locked at 1500 MHz".into();
+    other.environment.device.name = "another processor".into();
+    other.environment.device.clocks = "locked at 1500 MHz".into();
     let b = folder.put("b.json", &other);
     let ran = compare(&[&a, &b], &[]);
     assert_eq!(ran.code, 2);
