@@ -43,6 +43,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli, out: &mut Output) -> Result<Exit, Failure> {
     match &cli.command {
         Command::Catalog(args) => commands::catalog::run(args, out),
+        Command::Explain(args) => commands::explain::run(args, out),
         Command::Devices(args) => commands::devices::run(args, out),
         Command::Compare(args) => commands::compare::run(args, out),
     }

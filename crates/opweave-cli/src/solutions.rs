@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! The registry of this binary.
+//! The runtime of this binary.
 
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use opweave_contract::ops::FAMILIES;
-use opweave_registry::{FrozenRegistry, Registry};
+use opweave_registry::FrozenRegistry;
+use opweave_runtime::Runtime;
 
 use crate::exit::Failure;
 
-/// Every operation with the solutions that are compiled in, frozen.
-pub(crate) fn registry() -> Result<Arc<FrozenRegistry>, Failure> {
-    let mut registry = Registry::new();
-    for family in FAMILIES {
-        registry.declare(family).context("failed to declare the operations")?;
-    }
-    Ok(registry.freeze())
+/// Every operation with the solutions that are compiled in. Nothing is loaded yet.
+pub(crate) fn runtime() -> Runtime {
+    FAMILIES.iter().fold(Runtime::builder(), |builder, family| builder.declare(family)).build()
+}
+
+/// The frozen registry.
+pub(crate) fn registry(runtime: &Runtime) -> Result<Arc<FrozenRegistry>, Failure> {
+    Ok(runtime.registry().context("failed to register the solutions")?)
 }

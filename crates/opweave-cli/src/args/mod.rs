@@ -4,8 +4,10 @@
 //! Arguments.
 
 mod compare;
+mod explain;
 
 pub(crate) use compare::CompareArgs;
+pub(crate) use explain::ExplainArgs;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
@@ -32,6 +34,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Every implementation with what it needs, and why it is unavailable if it is; needs no hardware
     Catalog(CatalogArgs),
+    /// What would run a problem, and why, also on a device that is not here
+    Explain(ExplainArgs),
     /// What this machine offers, and why the rest is absent
     Devices(DevicesArgs),
     /// Judge one benchmark report against another

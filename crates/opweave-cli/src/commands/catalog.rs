@@ -16,7 +16,7 @@ use crate::{names, solutions};
 
 /// Lists every row. A catalogue that contradicts itself is an error, not a list.
 pub(crate) fn run(args: &CatalogArgs, out: &mut Output) -> Result<Exit, Failure> {
-    let registry = solutions::registry()?;
+    let registry = solutions::registry(&solutions::runtime())?;
     let known: Vec<&str> = registry.operations().map(|o| o.operation).collect();
     if let Some(given) = args.operations.iter().find(|o| !known.contains(&o.as_str())) {
         return Err(names::unknown("operation", given, &known));

@@ -17,10 +17,14 @@ pub(crate) fn run(args: &DevicesArgs, out: &mut Output) -> Result<Exit, Failure>
     Ok(Exit::Good)
 }
 
-/// What this machine offers, without a device context. Kinds whose solution is not compiled in say so.
-pub(crate) fn platform() -> Platform {
+/// What this machine offers, without a device context. Kinds whose solution is not compiled in say so, and the host is
+/// there even in a build without a solution for it.
+fn platform() -> Platform {
+    let mut backends = crate::solutions::runtime().platform().backends().to_vec();
+    backends.push(opweave_device::cpu::backend());
     let absent = |kind| Backend { kind, state: BackendState::NotCompiled };
-    Platform::new(vec![opweave_device::cpu::backend(), absent(DeviceKind::Cuda), absent(DeviceKind::Npu)])
+    backends.extend([absent(DeviceKind::Cuda), absent(DeviceKind::Npu)]);
+    Platform::new(backends)
 }
 
 fn show(platform: &Platform, as_json: bool, out: &mut Output) -> Result<(), Failure> {

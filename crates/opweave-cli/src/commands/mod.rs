@@ -6,6 +6,7 @@
 pub(crate) mod catalog;
 pub(crate) mod compare;
 pub(crate) mod devices;
+pub(crate) mod explain;
 
 #[cfg(test)]
 mod schemas;

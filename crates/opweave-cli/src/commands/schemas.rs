@@ -9,12 +9,14 @@ use opweave_bench::compare::Comparison;
 
 use super::catalog::CatalogJson;
 use super::devices::DevicesJson;
+use super::explain::ExplainJson;
 
 #[test]
 fn the_schemas_of_json_output_are_committed() {
     let schemas = [
         ("catalog", schemars::schema_for!(CatalogJson)),
         ("devices", schemars::schema_for!(DevicesJson)),
+        ("explain", schemars::schema_for!(ExplainJson)),
         ("comparison", schemars::schema_for!(Comparison)),
     ];
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");

@@ -8,4 +8,5 @@
 mod catalog;
 mod compare;
 mod devices;
+mod explain;
 mod run;
