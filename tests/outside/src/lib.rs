@@ -11,5 +11,5 @@ mod relu_squared;
 mod rms_norm;
 mod solution;
 
-pub use relu_squared::{OPERATION, RELU_SQUARED, ReluSquared, ReluSquaredArgs, ReluSquaredProblem};
-pub use solution::{register, solution_name};
+pub use relu_squared::{OPERATIONS, RELU_SQUARED, ReluSquared, ReluSquaredArgs, ReluSquaredProblem};
+pub use solution::SOLUTION;

@@ -13,7 +13,7 @@ use opweave_contract::{
 use opweave_registry::device::{LaunchError, StreamRef};
 use opweave_registry::{Domain, Kernel, KernelSpec, Needs, Plan, PrepareContext, PrepareError, Workspace};
 
-use crate::solution::Rows;
+use crate::solution::{NAME, Rows};
 
 /// The contract: one numerical mode, computed in f32 and rounded once.
 pub static RELU_SQUARED: OpContract = OpContract {
@@ -64,11 +64,11 @@ operator! {
     cost |problem, specs, dims| Cost::streaming(specs, dims, 3 * (dims.get(0) * problem.width) as u64);
 }
 
-/// What the catalog shows of it.
-pub const OPERATION: OperationDecl = OperationDecl::new(
+/// The operations of this crate with their rows, for `RuntimeBuilder::declare`.
+pub const OPERATIONS: &[OperationDecl] = &[OperationDecl::new(
     &Erased::<ReluSquared>::NEW,
-    &[ImplementationDecl { name: ROW, solution: "cpu.outside", libraries: &[] }],
-);
+    &[ImplementationDecl { name: ROW, solution: NAME, libraries: &[] }],
+)];
 
 const ROW: &str = "cpu.outside.relu_squared";
 

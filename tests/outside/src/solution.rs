@@ -7,24 +7,22 @@ use std::sync::Arc;
 
 use opweave_contract::ImplementationDecl;
 use opweave_contract::tensor::RawTensor;
+use opweave_registry::device::cpu;
 use opweave_registry::{Registry, RegistryError};
+use opweave_runtime::Solution;
 
-use crate::relu_squared::{OPERATION, ReluSquaredKernel};
+use crate::relu_squared::ReluSquaredKernel;
 use crate::rms_norm::{ROW, RmsNormKernel};
 
 /// The solution's name, with the kind of device in front.
-pub const fn solution_name() -> &'static str {
-    "cpu.outside"
-}
+pub(crate) const NAME: &str = "cpu.outside";
 
-/// Declares this crate's operator and rows, and registers its kernels.
-///
-/// # Errors
-/// [`RegistryError`] when the registry is frozen, does not know `rms_norm`, or has a row of one of these names.
-pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
-    registry.declare(&[OPERATION])?;
-    registry
-        .declare_rows("rms_norm", &[ImplementationDecl { name: ROW, solution: solution_name(), libraries: &[] }])?;
+/// The solution, for `RuntimeBuilder::solution`.
+pub const SOLUTION: Solution = Solution { name: NAME, register, probe: cpu::backend };
+
+/// Declares the row for `rms_norm`, whose declaration is opweave's, and registers both kernels.
+fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.declare_rows("rms_norm", &[ImplementationDecl { name: ROW, solution: NAME, libraries: &[] }])?;
     registry.register(Arc::new(ReluSquaredKernel::new()))?;
     registry.register(Arc::new(RmsNormKernel::new()))?;
     Ok(())
