@@ -119,8 +119,7 @@ impl<'a> Checker<'a> {
         let value = size.wrapping_sub(expr.add) / expr.multiply.max(1);
         let param = &self.specs.signature().dims[d];
         if size < expr.add || value < param.min {
-            let least = param.min * expr.multiply + expr.add;
-            return Err(self.error(spec, Clause::Minimum, at_least(param.name, least), at(axis, size)));
+            return Err(self.too_small(spec, axis, d, size));
         }
         if self.specs.bounds().get(d).is_some_and(|bound| value > bound) {
             let bound = self.specs.bounds().get(d).unwrap_or(0);
@@ -227,6 +226,14 @@ impl<'a> Checker<'a> {
     }
 
     #[cold]
+    fn too_small(&self, spec: &TensorSpec, axis: usize, d: usize, size: usize) -> ContractError {
+        let (param, expr) = (&self.specs.signature().dims[d], spec.dims[axis].size);
+        let least = param.min.saturating_mul(expr.multiply).saturating_add(expr.add);
+        let expected = format!("at least {least} in dimension {axis}, for {} >= {}", param.name, param.min);
+        self.error(spec, Clause::Minimum, expected, size.to_string())
+    }
+
+    #[cold]
     fn stride(&self, spec: &TensorSpec, axis: usize, inner: isize, view: &RawTensor) -> ContractError {
         let least = if spec.dims[axis].strided { "at least " } else { "" };
         let expected = format!("stride {least}{inner} in dimension {axis}");
@@ -254,14 +261,6 @@ impl<'a> Checker<'a> {
 
 fn strides(view: &RawTensor) -> String {
     format!("strides {:?} for shape {:?}", view.strides(), view.shape())
-}
-
-fn at(axis: usize, size: usize) -> String {
-    format!("{size} in dimension {axis}")
-}
-
-fn at_least(name: &str, least: usize) -> String {
-    format!("{name} of at least {least}")
 }
 
 fn at_most(name: &str, bound: usize) -> String {

@@ -23,10 +23,10 @@ impl Cost {
         for spec in specs.tensors().filter(|s| s.present) {
             let bytes = spec.bytes(dims) as u64;
             if matches!(spec.role, Role::In | Role::InOut) {
-                cost.bytes_read += bytes;
+                cost.bytes_read = cost.bytes_read.saturating_add(bytes);
             }
             if matches!(spec.role, Role::Out | Role::InOut) {
-                cost.bytes_written += bytes;
+                cost.bytes_written = cost.bytes_written.saturating_add(bytes);
             }
         }
         cost

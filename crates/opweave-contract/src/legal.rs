@@ -65,7 +65,7 @@ impl Relation {
         let (a, b) = self.facts();
         let (Some(left), Some(right)) = (facts.get(a), facts.get(b)) else { return true };
         match (*self, left, right) {
-            (_, FactValue::None, _) => true,
+            (_, FactValue::None, _) | (_, _, FactValue::None) => true,
             (Relation::Divides(..), FactValue::Int(n), FactValue::Int(d)) => d != 0 && n % d == 0,
             (Relation::AtMost(..), FactValue::Int(n), FactValue::Int(max)) => n <= max,
             (Relation::SameOr(_, _, set), FactValue::DType(d), other) => {

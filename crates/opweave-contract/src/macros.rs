@@ -125,6 +125,14 @@ macro_rules! operator {
         }
 
         const _: () = {
+            assert!(
+                <[&str]>::len(&[$(stringify!($tensor)),*]) <= $crate::MAX_TENSORS,
+                "an operator has at most MAX_TENSORS tensors"
+            );
+            assert!(
+                <[&str]>::len(&[$(stringify!($dim)),*]) <= $crate::MAX_DYNAMIC,
+                "an operator has at most MAX_DYNAMIC dynamic dimensions"
+            );
             static SIGNATURE: $crate::Signature = $crate::Signature {
                 operation: $name,
                 doc: concat!($($doc, "\n",)*),

@@ -85,11 +85,12 @@ pub trait Operator: 'static + Sized {
     /// Checks that some call could satisfy the problem.
     ///
     /// # Errors
-    /// [`ProblemError::Illegal`] naming the fact and its legal values.
+    /// [`ProblemError::Illegal`] naming the fact, promise or bound and its legal values.
     fn validate(problem: &Self::Problem) -> Result<(), ProblemError> {
         let mut facts = Facts::default();
         Self::facts(problem, &mut facts);
-        crate::problem::validate_facts(Self::signature(), &facts)
+        crate::problem::validate_facts(Self::signature(), &facts)?;
+        promise::validate(Self::signature(), Self::promises(problem), Self::bounds(problem))
     }
 
     /// Reads and validates a problem from `k=v` pairs.

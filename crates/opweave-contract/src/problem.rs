@@ -113,11 +113,13 @@ pub fn validate_facts(signature: &Signature, facts: &Facts) -> Result<(), Proble
     Ok(())
 }
 
-/// The nearest spelling among `known`, if one is near.
+/// The nearest spelling among `known`, if one is near. Case does not count: names are case-sensitive, so a word in the
+/// wrong case needs the hint most.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
     known
         .into_iter()
-        .map(|k| (strsim::damerau_levenshtein(word, k), k))
+        .map(|k| (strsim::damerau_levenshtein(&word, &k.to_lowercase()), k))
         .min()
         .filter(|&(distance, k)| distance <= 2.max(k.len() / 3))
         .map(|(_, k)| k)

@@ -82,6 +82,37 @@ pub(crate) fn push_facts(facts: &mut Facts, signature: &Signature, promises: &Pr
     }
 }
 
+const ALIGNMENTS: &str = "a power of two up to 4096";
+
+fn is_alignment(bytes: usize) -> bool {
+    bytes.is_power_of_two() && bytes <= 4096
+}
+
+/// Checks that promises can be kept and bounds admit the smallest call.
+///
+/// # Errors
+/// [`ProblemError::Illegal`] naming the promise or bound.
+pub(crate) fn validate(signature: &Signature, promises: &Promises, bounds: &Bounds) -> Result<(), ProblemError> {
+    let illegal = |name: String, value: usize, legal: String| {
+        Err(ProblemError::Illegal { operation: signature.operation, name, value: value.to_string(), legal })
+    };
+    for (index, tensor) in signature.tensors.iter().enumerate() {
+        let alignment = promises.get(index).alignment;
+        if alignment != 0 && !is_alignment(alignment) {
+            return illegal(format!("{}.align", tensor.name), alignment, ALIGNMENTS.to_owned());
+        }
+    }
+    for (index, dim) in signature.dims.iter().enumerate() {
+        match bounds.get(index) {
+            Some(bound) if bound < dim.min => {
+                return illegal(format!("{}.max", dim.name), bound, format!("at least {}", dim.min));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Reads one promise or bound in the form that [`push_facts`] writes. `Ok(false)` when `key` is neither.
 ///
 /// # Errors
@@ -102,11 +133,7 @@ pub(crate) fn parse_fact(
     };
     match (field, signature.tensor(name), signature.dim(name)) {
         ("align", Some(index), _) => {
-            let legal = "a power of two up to 4096";
-            let alignment: usize = value.parse().map_err(|_| illegal(legal))?;
-            if !alignment.is_power_of_two() || alignment > 4096 {
-                return Err(illegal(legal));
-            }
+            let alignment = value.parse().ok().filter(|&a| is_alignment(a)).ok_or_else(|| illegal(ALIGNMENTS))?;
             *promises = promises.with(index, Promise { alignment, ..promises.get(index) });
         }
         ("contiguous", Some(index), _) => {

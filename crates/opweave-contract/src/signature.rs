@@ -50,6 +50,13 @@ pub struct DimParam {
     pub strided: bool,
 }
 
+impl DimParam {
+    /// The size without the parentheses that the declaration needs around an expression.
+    fn unwrapped(&self) -> &'static str {
+        self.text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(self.text)
+    }
+}
+
 /// One tensor parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorParam {
@@ -202,11 +209,8 @@ impl Signature {
         }
         out += "\n| argument | role | dtype | shape | meaning |\n| --- | --- | --- | --- | --- |\n";
         for tensor in self.tensors {
-            let dims: Vec<String> = tensor
-                .dims
-                .iter()
-                .map(|d| format!("{}{}", d.text.trim_matches(['(', ')']), if d.strided { "~" } else { "" }))
-                .collect();
+            let dims: Vec<String> =
+                tensor.dims.iter().map(|d| format!("{}{}", d.unwrapped(), if d.strided { "~" } else { "" })).collect();
             let optional = if tensor.optional { ", optional" } else { "" };
             let packed = if tensor.packed { ", packed by the plan" } else { "" };
             let host = if tensor.placement == Placement::Host { ", on the host" } else { "" };

@@ -41,6 +41,8 @@ pub struct TensorSpec {
     pub layout: LayoutId,
     /// Bytes of the packed layout; 0 when plain.
     pub layout_bytes: usize,
+    /// Alignment of the packed layout; 1 when plain.
+    pub layout_align: usize,
 }
 
 impl TensorSpec {
@@ -57,6 +59,9 @@ impl TensorSpec {
 
     /// The alignment in bytes that a pointer must have.
     pub fn alignment(&self) -> usize {
+        if self.layout != LayoutId::PLAIN {
+            return self.layout_align.max(self.promise.alignment);
+        }
         self.promise.alignment.max(self.dtype.alignment())
     }
 }
@@ -93,6 +98,7 @@ impl ArgSpecs {
             promise,
             layout: LayoutId::PLAIN,
             layout_bytes: 0,
+            layout_align: 1,
         });
     }
 
@@ -103,12 +109,14 @@ impl ArgSpecs {
         self
     }
 
-    /// The same arguments with the packed weight in the layout that a plan wants.
+    /// The same arguments with the packed weight in the layout that a plan wants: its identity, its size in bytes, and
+    /// its alignment, a power of two.
     #[must_use]
-    pub fn with_layout(mut self, layout: LayoutId, bytes: usize) -> Self {
+    pub fn with_layout(mut self, layout: LayoutId, bytes: usize, align: usize) -> Self {
         for spec in self.tensors.iter_mut().filter(|s| s.packed) {
             spec.layout = layout;
             spec.layout_bytes = bytes;
+            spec.layout_align = align.max(1);
         }
         self
     }

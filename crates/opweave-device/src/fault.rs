@@ -86,7 +86,8 @@ impl FaultSink for HostFaults {
     }
 
     fn take(&self) -> Result<Option<RawFault>, DeviceError> {
-        if self.state.load(Ordering::Acquire) != FULL {
+        // Back to WRITING while it is read, so that of two takers one gets the fault and no writer comes in between.
+        if self.state.compare_exchange(FULL, WRITING, Ordering::Acquire, Ordering::Relaxed).is_err() {
             return Ok(None);
         }
         let code = self.code.load(Ordering::Relaxed);

@@ -122,6 +122,10 @@ impl Graph for HostGraph {
             let what = format!("a graph of {} cannot be replayed on {}", self.device, stream.device());
             return Err(DeviceError::State { device: self.device, what }.into());
         }
+        if stream.is_recording() {
+            let what = "a graph cannot be replayed into a capture".to_owned();
+            return Err(DeviceError::State { device: self.device, what }.into());
+        }
         self.calls.iter().try_for_each(|call| call(stream))
     }
 }

@@ -201,7 +201,7 @@ impl fmt::Display for DeviceKey {
 impl FromStr for DeviceKey {
     type Err = ParseKeyError;
 
-    /// Reads `cpu` (this host), `cpu:x86_64+avx2+f16c+fma`, `cuda:9.0`, `npu:ascend910b`, `noop`.
+    /// Reads `cpu` (this host), `cpu:x86_64+avx2+f16c+fma`, `cuda:9.0`, `npu:ascend910b`, `noop`, `noop+feature`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = |hint: String| ParseKeyError { text: text.to_owned(), hint };
         let (kind, rest) = text.split_once(':').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
@@ -213,7 +213,7 @@ impl FromStr for DeviceKey {
                 if architecture.bytes().all(|b| b.is_ascii_digit()) {
                     return Err(error("there is one cpu; write cpu, or cpu:x86_64+avx2+f16c+fma".to_owned()));
                 }
-                Ok(DeviceKey::cpu(architecture, &parts.collect::<Vec<_>>()))
+                Ok(DeviceKey::cpu(architecture, &features(parts).map_err(error)?))
             }
             ("cuda", Some(rest)) => match rest.split_once('.') {
                 Some((major, minor)) => match (major.parse(), minor.parse()) {
@@ -223,10 +223,25 @@ impl FromStr for DeviceKey {
                 None => Err(error(bare_capability(rest))),
             },
             ("npu", Some(chip)) if !chip.is_empty() => Ok(DeviceKey::npu(chip)),
-            ("noop", None) => Ok(DeviceKey::noop(&[])),
+            (noop, None) if noop.split('+').next() == Some("noop") => {
+                Ok(DeviceKey::noop(&features(noop.split('+').skip(1)).map_err(error)?))
+            }
             _ => Err(error("expected cpu, cuda:9.0, npu:ascend910b or noop".to_owned())),
         }
     }
+}
+
+/// The features of a key's text, none of them empty.
+fn features<'a>(parts: impl Iterator<Item = &'a str>) -> Result<Vec<&'a str>, String> {
+    parts
+        .map(|f| {
+            if f.is_empty() {
+                Err("a feature follows each `+`, as in cpu:x86_64+avx2+f16c+fma".to_owned())
+            } else {
+                Ok(f)
+            }
+        })
+        .collect()
 }
 
 /// The right spelling for a capability without its point: `10` and `100` are both 10.0, and neither is accepted.

@@ -63,25 +63,29 @@ impl FromStr for ImageTarget {
         let general = "expected sm_90, sm_90a, sm_100f or compute_90";
         let error = |hint: String| ParseTargetError { text: text.to_owned(), hint };
         let Some((prefix, number)) = text.split_once('_') else {
-            return Err(error(match text.parse::<u16>() {
-                Ok(n) => format!("write sm_{n} or compute_{n}"),
-                Err(_) => general.to_owned(),
+            return Err(error(match bare_capability(text) {
+                Some(n) => format!("write sm_{n} or compute_{n}"),
+                None => general.to_owned(),
             }));
         };
         let (digits, suffix) = match number.strip_suffix(['a', 'f']) {
             Some(digits) => (digits, &number[digits.len()..]),
             None => (number, ""),
         };
-        // The last digit is the minor: 103 is 10.3. One digit alone, as in sm_9, names nothing.
-        let split = digits.len().checked_sub(1).filter(|&n| n > 0).ok_or_else(|| error(general.to_owned()))?;
-        if !digits.bytes().all(|b| b.is_ascii_digit()) {
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
             return Err(error(general.to_owned()));
         }
-        let (major, minor) = digits.split_at(split);
+        // The last digit is the minor: 103 is 10.3. One digit alone, as in sm_9, names a major without its minor.
+        let (major, minor) = digits.split_at(digits.len() - 1);
+        if major.is_empty() {
+            return Err(error(format!("the minor is missing; did you mean {prefix}_{digits}0{suffix}?")));
+        }
         let parse = |part: &str| part.parse::<u8>().map_err(|_| error(general.to_owned()));
         let capability = Capability { major: parse(major)?, minor: parse(minor)? };
         if capability.major < 5 {
-            return Err(error(format!("sm_{digits} is older than any device in use; did you mean sm_{digits}0?")));
+            let hint =
+                format!("{capability} is older than any device in use; did you mean {prefix}_{digits}0{suffix}?");
+            return Err(error(hint));
         }
         match (prefix, suffix) {
             ("sm", "") => Ok(ImageTarget::Binary(capability)),
@@ -90,5 +94,14 @@ impl FromStr for ImageTarget {
             ("compute", "") => Ok(ImageTarget::Ptx(capability)),
             _ => Err(error(general.to_owned())),
         }
+    }
+}
+
+/// The digits of a target for a capability without its prefix: `9`, `10`, `90`, `100` and `10.0` name 9.0 or 10.0.
+fn bare_capability(text: &str) -> Option<u16> {
+    match text.split_once('.') {
+        Some((major, minor)) if minor.len() == 1 => format!("{major}{minor}").parse().ok(),
+        Some(_) => None,
+        None => text.parse::<u16>().ok().map(|n| if n < 50 { n * 10 } else { n }),
     }
 }

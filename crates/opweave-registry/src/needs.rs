@@ -157,6 +157,7 @@ impl Needs {
 
     /// Values of integer facts on both sides of every boundary of the domain: where its test cases come from.
     pub fn boundaries(&self) -> Vec<(&'static str, u64)> {
+        let around = |v: u64| [v.saturating_sub(1), v, v.saturating_add(1)];
         let mut values = Vec::new();
         for domain in &self.domains {
             match domain {
@@ -165,11 +166,12 @@ impl Needs {
                     values.extend(edges.into_iter().flatten().map(|v| (*fact, v)));
                 }
                 Domain::Multiple(fact, of) => {
-                    let edges = [of - 1, *of, of + 1, 2 * of - 1, 2 * of, 2 * of + 1];
-                    values.extend(edges.into_iter().map(|v| (*fact, v)));
+                    let twice = of.saturating_mul(2);
+                    let edges = [*of, twice].into_iter().flat_map(around);
+                    values.extend(edges.map(|v| (*fact, v)));
                 }
                 Domain::Ints(fact, set) => {
-                    values.extend(set.iter().flat_map(|&v| [v.saturating_sub(1), v, v + 1]).map(|v| (*fact, v)));
+                    values.extend(set.iter().copied().flat_map(around).map(|v| (*fact, v)));
                 }
                 _ => {}
             }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use opweave_contract::{ArgSpecs, Clause, ContractError, DynDims, Operator};
-use opweave_device::{DeviceKey, LaunchError, StreamRef};
+use opweave_device::{DeviceError, DeviceKey, LaunchError, StreamRef};
 use opweave_tensor::{DeviceId, LayoutId, RawTensor};
 
 use crate::{Bucket, Buckets, ExecutionMode, KernelSpec, PackedLayout, Plan, Regions, Reject, Workspace};
@@ -91,7 +91,7 @@ pub enum EnqueueError {
     #[error(transparent)]
     Contract(#[from] ContractError),
     /// The launch failed, or the data had a fault.
-    #[error("{operation}: kernel `{kernel}` failed for problem [{problem}] on {device}: {source}")]
+    #[error("{operation}: kernel `{kernel}` failed for problem [{problem}] on {stream}: {source}")]
     Launch {
         /// The operation.
         operation: &'static str,
@@ -99,8 +99,8 @@ pub enum EnqueueError {
         kernel: String,
         /// The problem's facts.
         problem: String,
-        /// The device.
-        device: DeviceId,
+        /// The stream and its device, in words.
+        stream: String,
         /// What went wrong.
         source: LaunchError,
     },
@@ -147,7 +147,7 @@ impl<O: Operator> Prepared<O> {
         let layout = shared_layout(&plans)?;
         let mut specs = O::describe(&problem).on(device);
         if let Some(layout) = &layout {
-            specs = specs.with_layout(layout.id, layout.bytes);
+            specs = specs.with_layout(layout.id, layout.bytes, layout.align);
         }
         let (plans, records): (Vec<_>, Vec<_>) = plans.into_iter().unzip();
         let bound = |plan: Arc<dyn Plan<O>>| Bound { regions: plan.workspace(), plan };
@@ -218,7 +218,7 @@ impl<O: Operator> Prepared<O> {
     /// - As [`Plan::pack`].
     pub unsafe fn pack(&self, source: &RawTensor, target: *mut u8, stream: StreamRef<'_>) -> Result<(), EnqueueError> {
         // SAFETY: the caller vouches for clause 1 of `Plan::pack`; all buckets share the first one's layout.
-        unsafe { self.plans[0].plan.pack(source, target, stream) }.map_err(|e| self.failed(0, e))
+        unsafe { self.plans[0].plan.pack(source, target, stream) }.map_err(|e| self.failed(0, stream, e))
     }
 
     /// Validates a call and answers its dynamic dimensions, without running it.
@@ -303,7 +303,7 @@ impl<O: Operator> Prepared<O> {
         if self.synchronise && result.is_ok() {
             result = stream.synchronize().map_err(LaunchError::from);
         }
-        result.map_err(|e| self.failed(index, e))
+        result.map_err(|e| self.failed(index, stream, e))
     }
 
     #[cold]
@@ -314,21 +314,26 @@ impl<O: Operator> Prepared<O> {
         workspace: Workspace,
         stream: StreamRef<'_>,
     ) -> Result<(), EnqueueError> {
+        let spec = &self.records[index].spec;
+        if !spec.modes.contains(&ExecutionMode::Graph) {
+            let what = format!("{} cannot be captured: it runs in eager mode only", spec.name);
+            return Err(self.failed(index, stream, DeviceError::State { device: self.device(), what }.into()));
+        }
         let plan = Arc::clone(&self.plans[index].plan);
         let call = Box::new(move |stream: StreamRef<'_>| {
             // SAFETY: whoever captured the call vouched that its memory lives as long as the graph is replayed.
             unsafe { plan.enqueue(&args, workspace, stream) }
         });
-        stream.record(call).map_err(|e| self.failed(index, e.into()))
+        stream.record(call).map_err(|e| self.failed(index, stream, e.into()))
     }
 
     #[cold]
-    fn failed(&self, index: usize, source: LaunchError) -> EnqueueError {
+    fn failed(&self, index: usize, stream: StreamRef<'_>, source: LaunchError) -> EnqueueError {
         EnqueueError::Launch {
             operation: O::NAME,
             kernel: self.records[index].spec.name.clone(),
             problem: O::all_facts(&self.problem).to_string(),
-            device: self.specs.device(),
+            stream: format!("{stream:?}"),
             source,
         }
     }

@@ -9,13 +9,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use opweave_contract::Operator;
 use opweave_device::Platform;
-use opweave_registry::{Considered, ExecutionMode, FrozenRegistry, Prepared};
+use opweave_registry::{Considered, ExecutionMode, FrozenRegistry, Prepared, Record};
 use opweave_tensor::DeviceId;
 
 use crate::config::Resolved;
 use crate::initialize::{PrepareCall, fixed, prepare};
 use crate::{
-    DynRequest, Environment, InitializeError, LoadedProfile, Overrides, PlanCache, Request, Selection, Winner,
+    ConfigError, DynRequest, Environment, InitializeError, LoadedProfile, Overrides, PlanCache, Request, Selection,
+    Winner,
 };
 
 /// What a binding is found by.
@@ -85,11 +86,13 @@ type Table<O> = HashMap<(DeviceId, <O as Operator>::Problem), Arc<Prepared<O>>>;
 pub(crate) struct Tables(RwLock<HashMap<TypeId, Box<dyn Any + Send + Sync>>>);
 
 impl Tables {
-    pub(crate) fn insert<O: Operator>(&self, device: DeviceId, prepared: Arc<Prepared<O>>) {
+    /// Keeps `prepared`, unless another thread was faster: then its operator is the one that everybody gets.
+    pub(crate) fn insert<O: Operator>(&self, device: DeviceId, prepared: Arc<Prepared<O>>) -> Arc<Prepared<O>> {
         let mut tables = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let table = tables.entry(TypeId::of::<O>()).or_insert_with(|| Box::new(Table::<O>::new()));
-        if let Some(table) = table.downcast_mut::<Table<O>>() {
-            table.insert((device, *prepared.problem()), prepared);
+        match table.downcast_mut::<Table<O>>() {
+            Some(table) => Arc::clone(table.entry((device, *prepared.problem())).or_insert(prepared)),
+            None => prepared,
         }
     }
 
@@ -246,10 +249,11 @@ impl Bindings {
     }
 
     /// Prepares a further problem of an operation that was asked for by name, with the row that it is fixed to, and
-    /// keeps it. Call it before the first call or capture.
+    /// keeps it. Call it before the first call or capture. A problem that is prepared already is answered as it is.
     ///
     /// # Errors
-    /// [`InitializeError::Config`] when the operation was not asked for by name; errors of selection and preparation.
+    /// [`InitializeError::Config`] when the operation was not asked for by name, or the problem is prepared with other
+    /// buckets or against the demands; errors of selection and preparation.
     pub fn prepare<O: Operator>(
         &self,
         device: DeviceId,
@@ -257,7 +261,11 @@ impl Bindings {
     ) -> Result<Arc<Prepared<O>>, InitializeError> {
         let request = request.erase();
         if let Some(prepared) = request.problem.get::<O>().and_then(|p| self.parts.tables.get::<O>(device, p)) {
-            return Ok(prepared);
+            return if serves(&prepared, &request) {
+                Ok(prepared)
+            } else {
+                Err(ConfigError::twice(&request.problem).into())
+            };
         }
         let binding = self
             .bindings
@@ -265,9 +273,9 @@ impl Bindings {
             .find(|b| b.key.device == device && b.key.operation == O::NAME && b.key.problem.is_none());
         let info = self.parts.platform.device(device);
         let (Some(binding), Some(info)) = (binding, info) else {
-            let known = self.bindings.keys().filter(|k| k.problem.is_none()).map(|k| k.operation.to_owned()).collect();
-            let hint = format!("; {} was not asked for by name on {device}", O::NAME);
-            return Err(crate::ConfigError::Unknown { name: O::NAME.to_owned(), known, hint }.into());
+            let by_name = self.bindings.keys().filter(|k| k.device == device && k.problem.is_none());
+            let known = by_name.map(|k| k.operation.to_owned()).collect();
+            return Err(ConfigError::NotByName { operation: O::NAME, device, known }.into());
         };
         let row = binding.implementation.as_ref().map(|(name, ..)| fixed(name));
         let call = PrepareCall {
@@ -281,10 +289,18 @@ impl Bindings {
             plans: &self.parts.plans,
             synchronise: self.parts.config.environment.synchronises(),
         };
-        let prepared = prepare::<O>(&call)?;
-        self.parts.tables.insert(device, Arc::clone(&prepared));
-        Ok(prepared)
+        let prepared = self.parts.tables.insert(device, prepare::<O>(&call)?);
+        if serves(&prepared, &request) { Ok(prepared) } else { Err(ConfigError::twice(&request.problem).into()) }
     }
+}
+
+/// Whether a prepared operator has the buckets of a request and fulfils its demands.
+fn serves<O: Operator>(prepared: &Prepared<O>, request: &DynRequest) -> bool {
+    let demands = request.demands;
+    let fulfils = |r: &Record| {
+        (r.spec.deterministic || !demands.deterministic) && (r.spec.batch_invariant || !demands.batch_invariant)
+    };
+    prepared.records().iter().map(|r| r.bucket).eq(request.buckets.iter()) && prepared.records().iter().all(fulfils)
 }
 
 impl std::fmt::Debug for Bindings {

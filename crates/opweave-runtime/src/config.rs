@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use opweave_contract::nearest;
+use opweave_contract::{DynProblem, nearest};
+use opweave_device::{DeviceInfo, Platform};
 use opweave_registry::ExecutionMode;
 use opweave_tensor::DeviceId;
 
@@ -105,7 +106,7 @@ impl Config {
             operations,
             requests,
             mode: self.mode,
-            overrides: self.overrides.clone(),
+            overrides: self.overrides.iter().map(|(op, value)| (op.clone(), value.trim().to_owned())).collect(),
             demands: self.demands,
             profile: self.profile.clone(),
             environment,
@@ -127,6 +128,28 @@ pub(crate) struct Resolved {
 }
 
 impl Resolved {
+    /// Whether two configurations ask for the same thing on `platform`, whose devices say what an execution mode that was
+    /// left out means. A blank override is none.
+    pub(crate) fn same(&self, other: &Resolved, platform: &Platform) -> bool {
+        let plain = |config: &Resolved| {
+            let mut config = config.clone();
+            config.overrides.retain(|_, value| !value.is_empty());
+            let modes: BTreeSet<ExecutionMode> =
+                config.devices.iter().filter_map(|&d| platform.device(d)).map(|info| config.mode_on(info)).collect();
+            if let (Some(&mode), 1) = (modes.first(), modes.len()) {
+                config.mode = Some(mode);
+            }
+            config
+        };
+        plain(self) == plain(other)
+    }
+
+    /// The execution mode on a device: the one asked for, else its graph mode if it has one.
+    pub(crate) fn mode_on(&self, info: &DeviceInfo) -> ExecutionMode {
+        let default = if info.graphs { ExecutionMode::Graph } else { ExecutionMode::Eager };
+        self.mode.unwrap_or(default)
+    }
+
     /// Every operation that is asked for, by name or by a request.
     pub(crate) fn asked(&self) -> BTreeSet<String> {
         let requested = self.requests.iter().map(|r| r.problem().operation().to_owned());
@@ -157,13 +180,15 @@ impl Resolved {
         if asked.is_empty() {
             return Err(ConfigError::Empty { known: known() });
         }
-        match asked.iter().find(|op| !all.contains(&op.as_str())) {
+        if let Some(name) = asked.iter().find(|op| !all.contains(&op.as_str())) {
+            let hint = nearest(name, all.iter().copied());
+            let hint = hint.map_or_else(String::new, |h| format!("; did you mean `{h}`?"));
+            return Err(ConfigError::Unknown { name: name.clone(), known: known(), hint });
+        }
+        // Equal requests were dropped before, so two that are left for one problem differ in what surrounds it.
+        match self.requests.windows(2).find(|pair| pair[0].problem() == pair[1].problem()) {
+            Some(pair) => Err(ConfigError::twice(pair[0].problem())),
             None => Ok(()),
-            Some(name) => {
-                let hint = nearest(name, all.iter().copied());
-                let hint = hint.map_or_else(String::new, |h| format!("; did you mean `{h}`?"));
-                Err(ConfigError::Unknown { name: name.clone(), known: known(), hint })
-            }
         }
     }
 }
@@ -188,4 +213,30 @@ pub enum ConfigError {
         /// The nearest spelling, as a phrase, or empty.
         hint: String,
     },
+    /// Two requests for one problem: it has one binding on each device.
+    #[error(
+        "{operation} is requested twice for [{problem}], with other buckets or demands; one problem has one binding"
+    )]
+    Twice {
+        /// The operation.
+        operation: &'static str,
+        /// The problem's facts.
+        problem: String,
+    },
+    /// A further problem for an operation that was not asked for by name.
+    #[error("{operation} was not asked for by name on {device}, so no further problem can be prepared; by name there are {known}", known = if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
+    NotByName {
+        /// The operation.
+        operation: &'static str,
+        /// The device.
+        device: DeviceId,
+        /// What was asked for by name there.
+        known: Vec<String>,
+    },
+}
+
+impl ConfigError {
+    pub(crate) fn twice(problem: &DynProblem) -> Self {
+        ConfigError::Twice { operation: problem.operation(), problem: problem.facts().to_string() }
+    }
 }

@@ -136,9 +136,19 @@ pub(crate) fn prepare<O: Operator>(call: &PrepareCall<'_>) -> Result<Arc<Prepare
         expected: "a problem of this operator",
     })?;
     O::validate(problem)?;
-    let mut plans = Vec::new();
+    // Every bucket is selected before the first plan is made, so that an error lists all that have no row.
+    let (mut selections, mut refused) = (Vec::new(), Vec::new());
     for bucket in call.request.buckets.iter() {
-        let selection = call.select(bucket).map_err(|e| InitializeError::Selection(vec![e]))?;
+        match call.select(bucket) {
+            Ok(selection) => selections.push((bucket, selection)),
+            Err(e) => refused.push(e),
+        }
+    }
+    if !refused.is_empty() {
+        return Err(InitializeError::Selection(refused));
+    }
+    let mut plans = Vec::new();
+    for (bucket, selection) in selections {
         let spec = selection.row.spec().clone();
         let failed = |source| InitializeError::Prepare {
             kernel: spec.name.clone(),
@@ -183,8 +193,7 @@ pub(crate) fn publish(
             let reason = platform.refusal(device).unwrap_or_default();
             return Err(InitializeError::Device { device, reason });
         };
-        let default = if info.graphs { ExecutionMode::Graph } else { ExecutionMode::Eager };
-        let mode = config.mode.unwrap_or(default);
+        let mode = config.mode_on(info);
         for operation in &config.operations {
             let query = Query {
                 operation,

@@ -207,15 +207,18 @@ impl LoadedProfile {
     }
 }
 
-/// What a profile is bound to: every row with its contracts, needs and availability, and every driver and library version
-/// that the platform reports.
+/// What a profile is bound to: the version of this library, with which its kernels come; every row with all that it says
+/// of itself and its availability; and every driver and library version that the platform reports.
 pub fn digest(registry: &FrozenRegistry, platform: &Platform) -> String {
     let mut hash = Sha256::new();
+    hash.update(concat!(env!("CARGO_PKG_VERSION"), "\n"));
     for row in registry.rows() {
         let spec = row.spec();
         let contracts: Vec<String> = spec.contracts.iter().map(|c| c.label()).collect();
         let available = row.unavailable().map_or_else(String::new, ToString::to_string);
-        hash.update(format!("{}|{contracts:?}|{}|{available}\n", spec.name, spec.needs));
+        hash.update(format!("{}|{contracts:?}|{}|{available}|", spec.name, spec.needs));
+        hash.update(format!("{}.{}|{:?}|{}|{:?}|", spec.device, spec.solution, spec.variant, spec.binding, spec.modes));
+        hash.update(format!("{}|{}|{}\n", spec.priority, spec.deterministic, spec.batch_invariant));
     }
     for device in platform.devices() {
         hash.update(format!("{}|{}|{:?}|{:?}\n", device.name, device.key, device.driver, device.runtime));

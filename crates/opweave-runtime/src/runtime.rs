@@ -162,7 +162,7 @@ impl Runtime {
         let resolved = config.resolve(&all, self.environment());
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((earlier, bindings)) = &state.published {
-            if *earlier == resolved {
+            if earlier.same(&resolved, bindings.platform()) {
                 return Ok(Arc::clone(bindings));
             }
             return Err(InitializeError::Conflict { difference: earlier.difference(&resolved) });

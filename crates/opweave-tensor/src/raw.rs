@@ -228,6 +228,13 @@ impl RawTensor {
     /// The bytes that the view can touch, or `None` when that overflows the address space. Empty for an empty view.
     #[inline]
     pub fn extent(&self) -> Option<Extent> {
+        // An empty view has an extent even where its other dimensions overflow, which only the slow way out looks at.
+        self.reach()
+            .or_else(|| self.is_empty().then_some(Extent { start: self.data as usize, end: self.data as usize }))
+    }
+
+    #[inline]
+    fn reach(&self) -> Option<Extent> {
         let start = self.data as usize;
         let (mut low, mut high) = (0_isize, 0_isize);
         for (&size, &stride) in self.shape().iter().zip(self.strides()) {

@@ -32,7 +32,8 @@ impl Event for HostEvent {
 
     fn elapsed_us(&self, earlier: &dyn Event) -> Result<f64, DeviceError> {
         let state = |what: &str| DeviceError::State { device: self.device, what: what.to_owned() };
-        let earlier = earlier.as_any().downcast_ref::<HostEvent>().ok_or_else(|| state("events of two devices"))?;
+        let earlier = earlier.as_any().downcast_ref::<HostEvent>().filter(|e| e.device == self.device);
+        let earlier = earlier.ok_or_else(|| state("events of two devices"))?;
         match (earlier.at, self.at) {
             (Some(start), Some(end)) => Ok(end.saturating_duration_since(start).as_secs_f64() * 1e6),
             _ => Err(state("an event was not recorded")),
