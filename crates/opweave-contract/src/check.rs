@@ -7,127 +7,153 @@
 use opweave_tensor::{DeviceId, LayoutId, RawTensor};
 
 use crate::{
-    ArgSpecs, Clause, ContractError, DynDims, MAX_DYNAMIC, MAX_TENSORS, Placement, ScalarRange, TensorSpec,
+    ArgSpecs, Clause, ContractError, DimSpec, DynDims, MAX_DYNAMIC, Placement, ScalarRange, TensorSpec,
     overlap::{is_same, may_share},
 };
 
-/// Checks the arguments of one call, in signature order.
+/// Checks the `N` tensors and the scalars of one call, in signature order.
 #[derive(Debug)]
-pub struct Checker<'a> {
+pub struct Checker<'a, const N: usize> {
     specs: &'a ArgSpecs,
-    seen: [Option<&'a RawTensor>; MAX_TENSORS],
-    spans: [(usize, usize); MAX_TENSORS],
+    tensors: &'a [TensorSpec; N],
+    seen: [Option<&'a RawTensor>; N],
+    spans: [(usize, usize); N],
     dims: [usize; MAX_DYNAMIC],
-    bound: u32,
 }
 
-impl<'a> Checker<'a> {
+impl<'a, const N: usize> Checker<'a, N> {
     /// A check that has seen nothing.
-    #[inline]
-    pub fn new(specs: &'a ArgSpecs) -> Self {
-        Checker { specs, seen: [None; MAX_TENSORS], spans: [(0, 0); MAX_TENSORS], dims: [0; MAX_DYNAMIC], bound: 0 }
-    }
-
-    /// Checks the tensor at `index` of the signature.
     ///
     /// # Errors
-    /// [`ContractError`] for presence, layout, dtype, rank, shape, stride, promise, device, null pointer or address.
-    #[inline]
-    pub fn tensor(&mut self, index: usize, tensor: Option<&'a RawTensor>) -> Result<(), ContractError> {
-        let Some(spec) = self.specs.tensor(index) else { return Ok(()) };
+    /// [`ContractError`] for specs of another operator, which have another number of tensors.
+    #[inline(always)]
+    pub fn new(specs: &'a ArgSpecs) -> Result<Self, ContractError> {
+        match specs.array() {
+            Some(tensors) => {
+                Ok(Checker { specs, tensors, seen: [None; N], spans: [(0, 0); N], dims: [0; MAX_DYNAMIC] })
+            }
+            None => Err(foreign(specs, N)),
+        }
+    }
+
+    /// Checks the tensor at `index` of the signature, of `RANK` dimensions. The rank is a constant so that the walk over
+    /// the dimensions is unrolled: this is the most of what a checked call costs.
+    ///
+    /// # Errors
+    /// [`ContractError`] for presence, device, layout, dtype, rank, shape, stride, promise, null pointer, alignment or
+    /// address.
+    #[inline(always)]
+    pub fn tensor<const RANK: usize>(
+        &mut self,
+        index: usize,
+        tensor: Option<&'a RawTensor>,
+    ) -> Result<(), ContractError> {
+        let spec = &self.tensors[index];
         let Some(view) = tensor else {
             return if spec.present { Err(self.absence(spec)) } else { Ok(()) };
         };
         if !spec.present {
             return Err(self.unwanted(spec, view));
         }
-        let device = if spec.placement == Placement::Host { DeviceId::CPU } else { self.specs.device() };
-        if view.device() != device {
-            return Err(self.error(spec, Clause::Device, device.to_string(), view.device().to_string()));
+        if view.head() != spec.head {
+            return Err(self.head(spec, view));
         }
-        if view.layout() != spec.layout {
+        if view.layout() != spec.layout || (spec.layout != LayoutId::PLAIN && view.dim(0) != spec.layout_bytes) {
             return Err(self.layout(spec, view));
         }
-        if spec.layout != LayoutId::PLAIN {
-            if view.dim(0) != spec.layout_bytes {
-                return Err(self.layout(spec, view));
-            }
-        } else {
-            if view.dtype() != spec.dtype {
-                return Err(self.error(spec, Clause::DType, spec.dtype.to_string(), view.dtype().to_string()));
-            }
-            if view.rank() != spec.dims.len() {
-                return Err(self.error(spec, Clause::Rank, spec.dims.len().to_string(), view.rank().to_string()));
-            }
-            self.shape(spec, view)?;
+        let bytes = match spec.dims.first_chunk::<RANK>() {
+            Some(dims) if spec.layout == LayoutId::PLAIN => self.shape(spec, dims, view)?,
+            _ => view.dim(0),
+        };
+        if bytes == 0 {
+            return Ok(());
         }
-        let mask = spec.alignment() - 1;
-        let Some(extent) = view.extent() else { return Err(self.address(spec, view)) };
-        if extent.start != extent.end {
-            if view.data().is_null() {
-                return Err(self.error(spec, Clause::Null, "a valid pointer".to_owned(), "null".to_owned()));
-            }
-            if view.data() as usize & mask != 0 {
-                return Err(self.misaligned(spec, view));
-            }
+        let start = view.data() as usize;
+        if start == 0 {
+            return Err(self.error(spec, Clause::Null, "a valid pointer".to_owned(), "null".to_owned()));
         }
-        if spec.promise.contiguous && !view.is_contiguous() {
-            return Err(self.error(spec, Clause::Contiguous, "a contiguous tensor".to_owned(), strides(view)));
+        if start & spec.alignment_mask != 0 {
+            return Err(self.misaligned(spec, view));
         }
+        let Some(end) = start.checked_add(bytes) else { return Err(self.address(spec, view)) };
         self.seen[index] = tensor;
-        self.spans[index] = (extent.start, extent.end);
+        self.spans[index] = (start, end);
         Ok(())
     }
 
-    #[inline]
-    fn shape(&mut self, spec: &'a TensorSpec, view: &RawTensor) -> Result<(), ContractError> {
-        // From the innermost dimension outwards: `inner` is the extent of what lies inside.
-        let mut inner = 1_isize;
-        let (shape, strides) = (view.shape(), view.strides());
-        for (axis, dim) in spec.dims.iter().enumerate().rev() {
-            let (size, stride) = (shape[axis], strides[axis]);
-            let expected = match dim.size.dynamic {
-                None => dim.size.add,
-                Some(d) if self.bound & (1 << d) != 0 => {
-                    self.dims[d as usize].wrapping_mul(dim.size.multiply).wrapping_add(dim.size.add)
-                }
-                Some(d) => self.bind(spec, axis, d as usize, size)?,
+    /// Checks sizes and strides, and answers how many bytes the view spans from its start.
+    #[inline(always)]
+    fn shape<const RANK: usize>(
+        &mut self,
+        spec: &TensorSpec,
+        dims: &[DimSpec; RANK],
+        view: &RawTensor,
+    ) -> Result<usize, ContractError> {
+        // From the innermost dimension outwards. `inner` is the extent of what lies inside, `reach` the offset of the
+        // last element; strides that pass never make `reach` exceed `inner`, so one overflow check is enough.
+        let (mut inner, mut reach, mut elements) = (1_usize, 0_usize, 1_usize);
+        for axis in (0..RANK).rev() {
+            let (dim, (size, stride)) = (&dims[axis], view.axis(axis));
+            if dim.binds {
+                self.bind(spec, dim, size)?;
+            }
+            // A fixed size multiplies its dynamic dimension, whichever, by zero.
+            let dynamic = self.dims[dim.index as usize & (MAX_DYNAMIC - 1)];
+            if size != dynamic.wrapping_mul(dim.size.multiply).wrapping_add(dim.size.add) {
+                return Err(self.size(spec, view));
+            }
+            if size <= 1 {
+                elements &= size;
+                continue;
+            }
+            let step = stride as usize;
+            if step != inner && (stride < 0 || step < inner || !dim.strided) {
+                return Err(self.stride(spec, view));
+            }
+            reach = reach.wrapping_add((size - 1).wrapping_mul(step));
+            inner = match step.checked_mul(size) {
+                Some(extent) => extent,
+                None => return Err(self.address(spec, view)),
             };
-            if size != expected {
-                return Err(self.size(spec, axis, expected, size));
-            }
-            if size > 1 {
-                if if dim.strided { stride < inner } else { stride != inner } {
-                    return Err(self.stride(spec, axis, inner, view));
-                }
-                if stride > 1 && spec.promise.alignment != 0 {
-                    let bytes = stride as usize * spec.dtype.bits() / 8;
-                    if bytes & (spec.promise.alignment - 1) != 0 {
-                        return Err(self.misaligned(spec, view));
-                    }
-                }
-                inner = stride.saturating_mul(size as isize);
-            }
+        }
+        if spec.promises {
+            self.promise(spec, view)?;
+        }
+        match inner.checked_mul(spec.bits) {
+            Some(extent) if extent <= isize::MAX as usize => Ok(((reach + 1) * spec.bits).div_ceil(8) * elements),
+            _ => Err(self.address(spec, view)),
+        }
+    }
+
+    /// Checks what the problem promises beyond the contract.
+    fn promise(&self, spec: &TensorSpec, view: &RawTensor) -> Result<(), ContractError> {
+        if spec.promise.contiguous && !view.is_contiguous() {
+            return Err(self.error(spec, Clause::Contiguous, "a contiguous tensor".to_owned(), strides_of(view)));
+        }
+        let unaligned = |(&size, &stride): (&usize, &isize)| {
+            size > 1 && stride != 1 && ((stride as usize).wrapping_mul(spec.bits) / 8) & spec.alignment_mask != 0
+        };
+        if spec.promise.alignment > 0 && view.shape().iter().zip(view.strides()).any(unaligned) {
+            return Err(self.misaligned(spec, view));
         }
         Ok(())
     }
 
-    /// The first appearance of a dynamic dimension gives it its value.
-    #[inline]
-    fn bind(&mut self, spec: &TensorSpec, axis: usize, d: usize, size: usize) -> Result<usize, ContractError> {
-        let expr = spec.dims[axis].size;
-        let value = size.wrapping_sub(expr.add) / expr.multiply.max(1);
-        let param = &self.specs.signature().dims[d];
-        if size < expr.add || value < param.min {
-            return Err(self.too_small(spec, axis, d, size));
-        }
-        if self.specs.bounds().get(d).is_some_and(|bound| value > bound) {
-            let bound = self.specs.bounds().get(d).unwrap_or(0);
-            return Err(self.error(spec, Clause::Bound, at_most(param.name, bound), value.to_string()));
+    /// Reads a dynamic dimension off the place that gives it its value.
+    #[inline(always)]
+    fn bind(&mut self, spec: &TensorSpec, dim: &DimSpec, size: usize) -> Result<(), ContractError> {
+        let d = dim.index as usize & (MAX_DYNAMIC - 1);
+        let value = if dim.size.multiply == 1 {
+            size.wrapping_sub(dim.size.add)
+        } else {
+            size.wrapping_sub(dim.size.add) / dim.size.multiply.max(1)
+        };
+        let (min, max) = self.specs.range(d);
+        if size < dim.size.add || value < min || value > max {
+            return Err(self.bound(spec, dim, size, value));
         }
         self.dims[d] = value;
-        self.bound |= 1 << d;
-        Ok(value.wrapping_mul(expr.multiply).wrapping_add(expr.add))
+        Ok(())
     }
 
     /// Checks a scalar against its range.
@@ -144,23 +170,23 @@ impl<'a> Checker<'a> {
     ///
     /// # Errors
     /// [`ContractError`] with [`Clause::Overlap`].
-    #[inline]
+    #[inline(always)]
     pub fn finish(self) -> Result<DynDims, ContractError> {
-        let count = self.specs.tensors().len();
-        for (index, spec) in self.specs.tensors().enumerate() {
+        for index in 0..N {
+            let (start, end) = self.spans[index];
+            let spec = &self.tensors[index];
             if !spec.role.writes() {
                 continue;
             }
-            let (start, end) = self.spans[index];
-            for other in 0..count {
+            for other in 0..N {
                 let (other_start, other_end) = self.spans[other];
-                if start < other_end && other_start < end && other != index && start != end && other_start != other_end
-                {
+                // An empty or absent tensor spans 0..0 and meets nothing.
+                if start < other_end && other_start < end && other != index {
                     self.overlap(spec, index, other)?;
                 }
             }
         }
-        Ok(DynDims::new(&self.dims[..self.specs.signature().dims.len()]))
+        Ok(DynDims::from_array(self.dims, self.specs.signature().dims.len()))
     }
 
     /// Two extents that meet: shared exactly where allowed, or interleaved without a common byte, or an error.
@@ -215,35 +241,65 @@ impl<'a> Checker<'a> {
     }
 
     #[cold]
-    fn size(&self, spec: &TensorSpec, axis: usize, expected: usize, actual: usize) -> ContractError {
-        let name = self
-            .specs
-            .signature()
-            .tensor(spec.name)
-            .map_or("", |i| self.specs.signature().tensors[i].dims.get(axis).map_or("", |d| d.text));
-        let expected = format!("{name} = {expected} in dimension {axis}");
-        self.error(spec, Clause::Shape, expected, actual.to_string())
+    fn head(&self, spec: &TensorSpec, view: &RawTensor) -> ContractError {
+        let device = if spec.placement == Placement::Host { DeviceId::CPU } else { self.specs.device() };
+        if view.device() != device {
+            return self.error(spec, Clause::Device, device.to_string(), view.device().to_string());
+        }
+        if view.layout() != spec.layout {
+            return self.layout(spec, view);
+        }
+        if view.dtype() != spec.dtype && spec.layout == LayoutId::PLAIN {
+            return self.error(spec, Clause::DType, spec.dtype.to_string(), view.dtype().to_string());
+        }
+        self.error(spec, Clause::Rank, spec.dims.len().to_string(), view.rank().to_string())
     }
 
     #[cold]
-    fn too_small(&self, spec: &TensorSpec, axis: usize, d: usize, size: usize) -> ContractError {
-        let (param, expr) = (&self.specs.signature().dims[d], spec.dims[axis].size);
-        let least = param.min.saturating_mul(expr.multiply).saturating_add(expr.add);
-        let expected = format!("at least {least} in dimension {axis}, for {} >= {}", param.name, param.min);
-        self.error(spec, Clause::Minimum, expected, size.to_string())
+    fn bound(&self, spec: &TensorSpec, dim: &DimSpec, size: usize, value: usize) -> ContractError {
+        let (min, max) = self.specs.range(dim.index as usize);
+        let name = self.specs.signature().dims.get(dim.index as usize).map_or("", |d| d.name);
+        if size < dim.size.add || value < min {
+            let least = min.saturating_mul(dim.size.multiply).saturating_add(dim.size.add);
+            let expected = format!("at least {least}, for {name} >= {min}");
+            return self.error(spec, Clause::Minimum, expected, size.to_string());
+        }
+        let expected = format!("{name} of at most {max}, the bound of the problem");
+        self.error(spec, Clause::Bound, expected, value.to_string())
     }
 
+    /// Finds the innermost size that is wrong.
     #[cold]
-    fn stride(&self, spec: &TensorSpec, axis: usize, inner: isize, view: &RawTensor) -> ContractError {
-        let least = if spec.dims[axis].strided { "at least " } else { "" };
-        let expected = format!("stride {least}{inner} in dimension {axis}");
-        self.error(spec, Clause::Stride, expected, strides(view))
+    fn size(&self, spec: &TensorSpec, view: &RawTensor) -> ContractError {
+        let dims = DynDims::from_array(self.dims, MAX_DYNAMIC);
+        let wrong = |axis: &usize| view.dim(*axis) != spec.dims[*axis].size.resolve(&dims);
+        let axis = (0..spec.dims.len()).rev().find(wrong).unwrap_or(0);
+        let param = self.specs.signature().tensor(spec.name).map(|i| &self.specs.signature().tensors[i]);
+        let text = param.and_then(|p| p.dims.get(axis)).map_or("", |d| d.text);
+        let expected = format!("{text} = {} in dimension {axis}", spec.dims[axis].size.resolve(&dims));
+        self.error(spec, Clause::Shape, expected, view.dim(axis).to_string())
+    }
+
+    /// Finds the innermost stride that is wrong.
+    #[cold]
+    fn stride(&self, spec: &TensorSpec, view: &RawTensor) -> ContractError {
+        let mut inner = 1_isize;
+        for axis in (0..spec.dims.len()).rev().filter(|&a| view.dim(a) > 1) {
+            let (stride, free) = (view.stride(axis), spec.dims[axis].strided);
+            if stride < inner || (stride > inner && !free) {
+                let least = if free { "at least " } else { "" };
+                let expected = format!("stride {least}{inner} in dimension {axis}");
+                return self.error(spec, Clause::Stride, expected, strides_of(view));
+            }
+            inner = stride.saturating_mul(view.dim(axis) as isize);
+        }
+        self.error(spec, Clause::Stride, "strides of the contract".to_owned(), strides_of(view))
     }
 
     #[cold]
     fn misaligned(&self, spec: &TensorSpec, view: &RawTensor) -> ContractError {
         let expected = format!("pointer and row strides at multiples of {} bytes", spec.alignment());
-        self.error(spec, Clause::Alignment, expected, format!("{:p} with {}", view.data(), strides(view)))
+        self.error(spec, Clause::Alignment, expected, format!("{:p} with {}", view.data(), strides_of(view)))
     }
 
     #[cold]
@@ -259,10 +315,17 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn strides(view: &RawTensor) -> String {
+fn strides_of(view: &RawTensor) -> String {
     format!("strides {:?} for shape {:?}", view.strides(), view.shape())
 }
 
-fn at_most(name: &str, bound: usize) -> String {
-    format!("{name} of at most {bound}, the bound of the problem")
+#[cold]
+fn foreign(specs: &ArgSpecs, tensors: usize) -> ContractError {
+    ContractError {
+        operation: specs.signature().operation,
+        argument: "specs",
+        clause: Clause::Presence,
+        expected: format!("{tensors} tensors"),
+        actual: format!("{} tensors, of {}", specs.tensors().len(), specs.signature().operation),
+    }
 }

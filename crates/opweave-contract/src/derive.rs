@@ -3,7 +3,7 @@
 
 //! Functions that the declaration macro calls: one copy for all operators.
 
-use opweave_tensor::{LayoutId, RawTensor};
+use opweave_tensor::RawTensor;
 
 use crate::{ArgSource, ArgSpecs, MAX_DYNAMIC};
 
@@ -11,13 +11,8 @@ use crate::{ArgSource, ArgSpecs, MAX_DYNAMIC};
 #[inline]
 pub fn read_dims(specs: &ArgSpecs, index: usize, tensor: Option<&RawTensor>, dims: &mut [usize; MAX_DYNAMIC]) {
     let (Some(spec), Some(view)) = (specs.tensor(index), tensor) else { return };
-    if spec.layout != LayoutId::PLAIN {
-        return;
-    }
-    for (axis, dim) in spec.dims.iter().enumerate() {
-        if let Some(d) = dim.size.dynamic {
-            dims[d as usize & (MAX_DYNAMIC - 1)] = view.dim(axis).wrapping_sub(dim.size.add) / dim.size.multiply.max(1);
-        }
+    for (dim, &size) in spec.dims.iter().zip(view.shape()).filter(|(dim, _)| dim.binds) {
+        dims[dim.index as usize & (MAX_DYNAMIC - 1)] = size.wrapping_sub(dim.size.add) / dim.size.multiply.max(1);
     }
 }
 

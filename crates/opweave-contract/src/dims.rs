@@ -77,6 +77,12 @@ impl DynDims {
         dims
     }
 
+    /// The first `len` of `values`.
+    #[inline]
+    pub(crate) fn from_array(values: [usize; MAX_DYNAMIC], len: usize) -> Self {
+        DynDims { values, len: len as u8 }
+    }
+
     /// The value of dimension `index`; 0 for one that does not exist.
     pub fn get(&self, index: usize) -> usize {
         self.values.get(index).copied().unwrap_or(0)

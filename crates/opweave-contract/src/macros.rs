@@ -239,9 +239,13 @@ macro_rules! operator {
 
                 #[inline]
                 fn check(specs: &$crate::ArgSpecs, args: &$args) -> Result<$crate::DynDims, $crate::ContractError> {
-                    let mut checker = $crate::Checker::new(specs);
+                    const TENSORS: usize = [$(stringify!($tensor)),*].len();
+                    let mut checker = $crate::Checker::<TENSORS>::new(specs)?;
                     let mut index = $crate::Counter::default();
-                    $(checker.tensor(index.next(), $crate::TensorSlot::get(&args.$tensor))?;)*
+                    $({
+                        const RANK: usize = [$(stringify!($size)),*].len();
+                        checker.tensor::<RANK>(index.next(), $crate::TensorSlot::get(&args.$tensor))?;
+                    })*
                     index.reset();
                     $(
                         let range: $crate::ScalarRange = $range;

@@ -5,7 +5,7 @@
 
 use opweave_tensor::{DType, DeviceId, LayoutId, MAX_RANK, RawTensor};
 
-use crate::{Bounds, DimExpr, DynDims, Placement, Promise, Role, ScalarParam, Signature};
+use crate::{Bounds, DimExpr, DynDims, MAX_DYNAMIC, Placement, Promise, Role, ScalarParam, Signature};
 
 /// One dimension of one argument.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -14,6 +14,10 @@ pub struct DimSpec {
     pub size: DimExpr,
     /// Whether its stride may exceed the extent inside it.
     pub strided: bool,
+    /// Whether this is the place at which a call shows the value of its dynamic dimension.
+    pub(crate) binds: bool,
+    /// The dynamic dimension; 0 for a fixed size, which multiplies it by zero.
+    pub(crate) index: u8,
 }
 
 /// One tensor argument.
@@ -43,6 +47,14 @@ pub struct TensorSpec {
     pub layout_bytes: usize,
     /// Alignment of the packed layout; 1 when plain.
     pub layout_align: usize,
+    /// Alignment of the pointer less one: formed once, read by every call.
+    pub(crate) alignment_mask: usize,
+    /// Bits of one element: formed once, read by every call.
+    pub(crate) bits: usize,
+    /// Whether anything is promised.
+    pub(crate) promises: bool,
+    /// Dtype, rank and device as one number: formed once, compared at every call.
+    pub(crate) head: u64,
 }
 
 impl TensorSpec {
@@ -59,10 +71,7 @@ impl TensorSpec {
 
     /// The alignment in bytes that a pointer must have.
     pub fn alignment(&self) -> usize {
-        if self.layout != LayoutId::PLAIN {
-            return self.layout_align.max(self.promise.alignment);
-        }
-        self.promise.alignment.max(self.dtype.alignment())
+        self.alignment_mask + 1
     }
 }
 
@@ -85,7 +94,12 @@ impl ArgSpecs {
     /// Appends the next tensor of the signature: `dtype` is `None` when the problem leaves it out.
     pub fn push(&mut self, dtype: Option<DType>, dims: &[DimExpr], promise: Promise) {
         let Some(param) = self.signature.tensors.get(self.tensors.len()) else { return };
-        let dims = dims.iter().zip(param.dims).map(|(&size, p)| DimSpec { size, strided: p.strided });
+        let dims = dims.iter().zip(param.dims).map(|(&size, p)| DimSpec {
+            size,
+            strided: p.strided,
+            binds: false,
+            index: size.dynamic.unwrap_or(0),
+        });
         self.tensors.push(TensorSpec {
             name: param.name,
             role: param.role,
@@ -99,13 +113,45 @@ impl ArgSpecs {
             layout: LayoutId::PLAIN,
             layout_bytes: 0,
             layout_align: 1,
+            alignment_mask: 0,
+            bits: dtype.map_or(8, DType::bits),
+            promises: promise != Promise::default(),
+            head: 0,
         });
+        self.settle();
+    }
+
+    /// Forms what calls compare against: the head of each tensor, and for each dynamic dimension the first present,
+    /// plain tensor that shows it.
+    fn settle(&mut self) {
+        let mut bound = [false; MAX_DYNAMIC];
+        for spec in &mut self.tensors {
+            let plain = spec.layout == LayoutId::PLAIN;
+            let (dtype, rank) = if plain { (spec.dtype, spec.dims.len()) } else { (DType::U8, 1) };
+            let device = if spec.placement == Placement::Host { DeviceId::CPU } else { self.device };
+            let least = if plain { spec.dtype.alignment() } else { spec.layout_align };
+            spec.alignment_mask = spec.promise.alignment.max(least) - 1;
+            spec.head = RawTensor::head_of(dtype, rank, device);
+            // The check walks from the innermost dimension outwards, and so does this.
+            for dim in spec.dims.iter_mut().rev() {
+                let slot = dim.size.dynamic.and_then(|d| bound.get_mut(d as usize));
+                dim.binds = slot.is_some_and(|b| spec.present && plain && !std::mem::replace(b, true));
+            }
+        }
+    }
+
+    /// Smallest and largest legal value of the dynamic dimension `index`.
+    #[inline]
+    pub(crate) fn range(&self, index: usize) -> (usize, usize) {
+        let min = self.signature.dims.get(index).map_or(0, |d| d.min);
+        (min, self.bounds.get(index).unwrap_or(usize::MAX))
     }
 
     /// The same arguments on another device.
     #[must_use]
     pub fn on(mut self, device: DeviceId) -> Self {
         self.device = device;
+        self.settle();
         self
     }
 
@@ -118,6 +164,7 @@ impl ArgSpecs {
             spec.layout_bytes = bytes;
             spec.layout_align = align.max(1);
         }
+        self.settle();
         self
     }
 
@@ -141,6 +188,12 @@ impl ArgSpecs {
     /// The tensors in signature order.
     pub fn tensors(&self) -> impl ExactSizeIterator<Item = &TensorSpec> {
         self.tensors.iter()
+    }
+
+    /// The tensors as an array, if there are `N`.
+    #[inline(always)]
+    pub(crate) fn array<const N: usize>(&self) -> Option<&[TensorSpec; N]> {
+        self.tensors.as_slice().try_into().ok()
     }
 
     /// The tensor at `index`.

@@ -152,6 +152,18 @@ impl RawTensor {
         self.data
     }
 
+    /// Dtype, rank and device as one number, so that a check compares them at once.
+    #[inline]
+    pub const fn head(&self) -> u64 {
+        Self::head_of(self.dtype, self.rank as usize, self.device)
+    }
+
+    /// The [`RawTensor::head`] of a view with this dtype, rank and device.
+    #[inline]
+    pub const fn head_of(dtype: DType, rank: usize, device: DeviceId) -> u64 {
+        dtype as u64 | (rank as u64) << 8 | (device.kind as u64) << 16 | (device.index as u64) << 32
+    }
+
     /// The element type.
     #[inline]
     pub const fn dtype(&self) -> DType {
@@ -198,6 +210,12 @@ impl RawTensor {
     #[inline]
     pub fn stride(&self, axis: usize) -> isize {
         self.strides.get(axis).copied().unwrap_or(0)
+    }
+
+    /// Size and stride of dimension `axis`; zeros past the rank.
+    #[inline]
+    pub fn axis(&self, axis: usize) -> (usize, isize) {
+        if axis < MAX_RANK { (self.shape[axis], self.strides[axis]) } else { (0, 0) }
     }
 
     /// Number of elements, saturating.
