@@ -50,6 +50,8 @@ impl fmt::Display for FactValue {
 
 /// A Rust type that can be the type of a fact.
 pub trait FactType: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {
+    /// Whether the value may be absent.
+    const OPTIONAL: bool = false;
     /// The legal spellings, for messages and pages.
     fn legal() -> String;
     /// The value as data.
@@ -102,6 +104,7 @@ impl FactType for DType {
 }
 
 impl<T: FactType> FactType for Option<T> {
+    const OPTIONAL: bool = true;
     fn legal() -> String {
         format!("{} or none", T::legal())
     }

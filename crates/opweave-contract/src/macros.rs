@@ -140,6 +140,7 @@ macro_rules! operator {
                     $($crate::FactParam {
                         name: stringify!($rfact),
                         default: None,
+                        optional: <$rty as $crate::FactType>::OPTIONAL,
                         type_legal: <$rty as $crate::FactType>::legal,
                         values: <$rty as $crate::FactType>::all,
                         legal: $rlegal,
@@ -148,6 +149,7 @@ macro_rules! operator {
                     $($crate::FactParam {
                         name: stringify!($ofact),
                         default: Some(stringify!($odefault)),
+                        optional: <$oty as $crate::FactType>::OPTIONAL,
                         type_legal: <$oty as $crate::FactType>::legal,
                         values: <$oty as $crate::FactType>::all,
                         legal: $olegal,
@@ -228,9 +230,10 @@ macro_rules! operator {
                     let mut specs = $crate::ArgSpecs::new(&SIGNATURE, bounds);
                     let mut index = $crate::Counter::default();
                     $(
+                        // A size in parentheses would be linted as an argument, and is not as part of a tuple.
                         specs.push(
                             $crate::DTypeExpr::dtype($dtype),
-                            &[$($crate::DimExpr::from($size)),*],
+                            &[$($crate::DimExpr::from(($size,).0)),*],
                             promises.get(index.next()),
                         );
                     )*

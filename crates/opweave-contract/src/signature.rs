@@ -150,6 +150,8 @@ pub struct FactParam {
     pub name: &'static str,
     /// The default as written in the declaration; `None` when it must be given.
     pub default: Option<&'static str>,
+    /// Whether its value may be `none`.
+    pub optional: bool,
     /// What its type allows.
     pub type_legal: fn() -> String,
     /// Its values, where the set is closed.
@@ -163,7 +165,8 @@ pub struct FactParam {
 impl FactParam {
     /// The legal values in words.
     pub fn legal_text(&self) -> String {
-        self.legal.text().unwrap_or_else(|| (self.type_legal)())
+        let none = if self.optional { " or none" } else { "" };
+        self.legal.text().map_or_else(|| (self.type_legal)(), |text| text + none)
     }
 }
 

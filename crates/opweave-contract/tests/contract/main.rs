@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! What a declaration gives: problems, specs, checks, texts. Generic over operators, so that a new one is tested by its name.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod calls;
+mod clauses;
+mod declarations;
+mod pieces;
+mod probe;
+mod problems;
+mod round_trips;
+mod sharing;
+
+/// Runs a generic function for every operator of the workspace and for the test's own.
+macro_rules! for_each_operator {
+    ($function:ident) => {{
+        use opweave_contract::ops::normalization::*;
+        let mut covered = vec![
+            $function::<RmsNorm>(),
+            $function::<GemmaRmsNorm>(),
+            $function::<FusedAddRmsNorm>(),
+            $function::<FusedAddGemmaRmsNorm>(),
+            $function::<LayerNorm>(),
+            $function::<L2Norm>(),
+            $function::<RmsNormGated>(),
+        ];
+        // The list above is checked against the declarations, so that no operator is forgotten.
+        crate::assert_all_listed(&covered.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        covered.push($function::<crate::probe::Probe>());
+        covered
+    }};
+}
+pub(crate) use for_each_operator;
+
+fn assert_all_listed(listed: &[&str]) {
+    let declared: Vec<&str> = opweave_contract::ops::operations().map(|o| o.operation).collect();
+    assert_eq!(listed, declared, "list every operator of `ops::operations()` in `for_each_operator`");
+}
