@@ -22,18 +22,19 @@ pub struct Checker<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Checker<'a, N> {
-    /// A check that has seen nothing.
+    /// The specs of the `N` tensors.
     ///
     /// # Errors
     /// [`ContractError`] for specs of another operator, which have another number of tensors.
     #[inline(always)]
-    pub fn new(specs: &'a ArgSpecs) -> Result<Self, ContractError> {
-        match specs.array() {
-            Some(tensors) => {
-                Ok(Checker { specs, tensors, seen: [None; N], spans: [(0, 0); N], dims: [0; MAX_DYNAMIC] })
-            }
-            None => Err(foreign(specs, N)),
-        }
+    pub fn tensors(specs: &'a ArgSpecs) -> Result<&'a [TensorSpec; N], ContractError> {
+        specs.array().ok_or_else(|| foreign(specs, N))
+    }
+
+    /// A check that has seen nothing. Not fallible, so that the check stays where it is built.
+    #[inline(always)]
+    pub fn new(specs: &'a ArgSpecs, tensors: &'a [TensorSpec; N]) -> Self {
+        Checker { specs, tensors, seen: [None; N], spans: [(0, 0); N], dims: [0; MAX_DYNAMIC] }
     }
 
     /// Checks the tensor at `index` of the signature, of `RANK` dimensions. The rank is a constant so that the walk over
@@ -171,7 +172,7 @@ impl<'a, const N: usize> Checker<'a, N> {
     /// # Errors
     /// [`ContractError`] with [`Clause::Overlap`].
     #[inline(always)]
-    pub fn finish(self) -> Result<DynDims, ContractError> {
+    pub fn finish(&self) -> Result<DynDims, ContractError> {
         for index in 0..N {
             let (start, end) = self.spans[index];
             let spec = &self.tensors[index];

@@ -243,7 +243,8 @@ macro_rules! operator {
                 #[inline]
                 fn check(specs: &$crate::ArgSpecs, args: &$args) -> Result<$crate::DynDims, $crate::ContractError> {
                     const TENSORS: usize = [$(stringify!($tensor)),*].len();
-                    let mut checker = $crate::Checker::<TENSORS>::new(specs)?;
+                    let tensors = $crate::Checker::<TENSORS>::tensors(specs)?;
+                    let mut checker = $crate::Checker::<TENSORS>::new(specs, tensors);
                     let mut index = $crate::Counter::default();
                     $({
                         const RANK: usize = [$(stringify!($size)),*].len();
