@@ -7,8 +7,8 @@ use opweave_tensor::{DType, DeviceId, LayoutId, MAX_RANK, RawTensor};
 
 use crate::{Bounds, DimExpr, DynDims, MAX_DYNAMIC, Placement, Promise, Role, ScalarParam, Signature};
 
-/// One dimension of one argument.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// One dimension of one argument. Equal when size and stride rule are.
+#[derive(Clone, Copy, Debug)]
 pub struct DimSpec {
     /// Its size.
     pub size: DimExpr,
@@ -18,6 +18,12 @@ pub struct DimSpec {
     pub(crate) binds: bool,
     /// The dynamic dimension; 0 for a fixed size, which multiplies it by zero.
     pub(crate) index: u8,
+}
+
+impl PartialEq for DimSpec {
+    fn eq(&self, other: &Self) -> bool {
+        (self.size, self.strided) == (other.size, other.strided)
+    }
 }
 
 /// One tensor argument.
