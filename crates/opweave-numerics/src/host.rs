@@ -128,6 +128,9 @@ pub struct HostTensor {
     length: usize,
     /// Byte offset in the image of the element with all indices zero.
     origin: usize,
+    /// Rows that are filled, moved and looked at; none for all. The others stay zero, so that a tensor larger than memory
+    /// costs only what a device writes.
+    sampled: Option<Vec<usize>>,
 }
 
 impl HostTensor {
@@ -136,6 +139,22 @@ impl HostTensor {
     /// # Errors
     /// [`HostError`] for a dtype that is not supported, a malformed view, or a span that overflows.
     pub fn zeros(layout: Layout) -> Result<HostTensor, HostError> {
+        let mut tensor = HostTensor::unguarded(layout, None)?;
+        tensor.lay_guards();
+        Ok(tensor)
+    }
+
+    /// A tensor of zeros of which only these rows matter.
+    ///
+    /// # Errors
+    /// As [`HostTensor::zeros`].
+    pub fn sampled(layout: Layout, rows: Vec<usize>) -> Result<HostTensor, HostError> {
+        let mut tensor = HostTensor::unguarded(layout, Some(rows))?;
+        tensor.lay_guards();
+        Ok(tensor)
+    }
+
+    fn unguarded(layout: Layout, sampled: Option<Vec<usize>>) -> Result<HostTensor, HostError> {
         if !codec::supported(layout.dtype) {
             return Err(HostError::DType(layout.dtype));
         }
@@ -153,9 +172,7 @@ impl HostTensor {
         let length = below + high + GUARD;
         let bytes = vec![0_u8; length + ALIGNMENT];
         let base = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-        let mut tensor = HostTensor { layout, bytes, base, length, origin: below };
-        tensor.lay_guards();
-        Ok(tensor)
+        Ok(HostTensor { layout, bytes, base, length, origin: below, sampled })
     }
 
     /// The layout.
@@ -201,6 +218,14 @@ impl HostTensor {
         self.view_at(image, DeviceId::CPU)
     }
 
+    /// A tensor of zeros with the layout of another and without guard bands: what an image is fetched into.
+    ///
+    /// # Errors
+    /// As [`HostTensor::zeros`].
+    pub fn blank(like: &HostTensor) -> Result<HostTensor, HostError> {
+        HostTensor::unguarded(like.layout.clone(), like.sampled.clone())
+    }
+
     /// Replaces the image by bytes that came back from a device or from a snapshot.
     ///
     /// # Errors
@@ -218,8 +243,10 @@ impl HostTensor {
     /// # Errors
     /// As [`HostTensor::zeros`].
     pub fn duplicate(&self) -> Result<HostTensor, HostError> {
-        let mut copy = HostTensor::zeros(self.layout.clone())?;
-        copy.restore(self.image())?;
+        let mut copy = HostTensor::blank(self)?;
+        for (from, to) in self.ranges() {
+            copy.image_mut()[from..to].copy_from_slice(&self.image()[from..to]);
+        }
         Ok(copy)
     }
 
@@ -234,7 +261,7 @@ impl HostTensor {
         let pattern = codec::mask(self.layout.dtype, codec::poison(self.layout.dtype));
         let mut row = Vec::new();
         let mut count = 0;
-        for index in 0..self.layout.rows() {
+        for index in self.live_rows() {
             self.read_row(index, &mut row);
             count += row.iter().filter(|&&bits| bits == pattern).count();
         }
@@ -277,10 +304,24 @@ impl HostTensor {
         }
     }
 
+    /// The rows that matter: all, or the sampled ones.
+    fn live_rows(&self) -> Vec<usize> {
+        self.sampled.clone().unwrap_or_else(|| (0..self.layout.rows()).collect())
+    }
+
+    /// Writes the patterns of every row, whatever they were.
+    pub fn fill_rows(&mut self, mut fill: impl FnMut(usize, &mut [u64])) {
+        let mut row = vec![0; self.layout.width()];
+        for index in self.live_rows() {
+            fill(index, &mut row);
+            self.write_row(index, &row);
+        }
+    }
+
     /// Applies `change` to the patterns of every row.
     pub fn rewrite_rows(&mut self, mut change: impl FnMut(usize, &mut [u64])) {
         let mut row = Vec::new();
-        for index in 0..self.layout.rows() {
+        for index in self.live_rows() {
             self.read_row(index, &mut row);
             change(index, &mut row);
             self.write_row(index, &row);
@@ -326,6 +367,35 @@ impl HostTensor {
         })
     }
 
+    /// Byte ranges of the image that mean something: elements, and the bytes beside them that carry the guard pattern.
+    /// Everything, except where a view is spread over a span so large that it is left sparse.
+    pub fn ranges(&self) -> Vec<(usize, usize)> {
+        let mut ranges: Vec<(usize, usize)> = Vec::new();
+        let mut parts = self.segments();
+        parts.extend(self.gaps());
+        parts.sort_unstable();
+        for (from, to) in parts {
+            match ranges.last_mut() {
+                Some(last) if from <= last.1 => last.1 = last.1.max(to),
+                _ => ranges.push((from, to)),
+            }
+        }
+        ranges
+    }
+
+    /// The first byte in which two images of one layout differ, relative to the first element; `None` when they agree in
+    /// every bit. Images of different size differ at their start.
+    pub fn first_difference(&self, other: &HostTensor) -> Option<isize> {
+        if self.length != other.length {
+            return Some(0);
+        }
+        let (a, b) = (self.image(), other.image());
+        let differing = |(from, to): (usize, usize)| {
+            if a[from..to] == b[from..to] { None } else { (from..to).find(|&at| a[at] != b[at]) }
+        };
+        self.ranges().into_iter().find_map(differing).map(|at| at as isize - self.origin as isize)
+    }
+
     fn lay_guards(&mut self) {
         for (from, to) in self.gaps() {
             for (at, byte) in self.image_mut()[from..to].iter_mut().enumerate() {
@@ -337,6 +407,11 @@ impl HostTensor {
     /// Byte ranges of the image that belong to no element, long ones reduced to their two ends.
     fn gaps(&self) -> Vec<(usize, usize)> {
         let mut gaps = Vec::new();
+        if self.sampled.is_some() {
+            // Between sampled rows lie other rows; what guards are left stand at both ends.
+            let end = self.length - GUARD;
+            return vec![(self.origin - GUARD, self.origin), (end, self.length)];
+        }
         let mut covered = 0;
         let mut push = |from: usize, to: usize| {
             if to > from && to - from <= 2 * GAP_BAND {
@@ -362,12 +437,12 @@ impl HostTensor {
         if rows == 0 {
             return Vec::new();
         }
-        if contiguous {
+        if contiguous && self.sampled.is_none() {
             return vec![(self.origin, self.origin + rows * width * size)];
         }
         let step = self.last_step();
         let mut segments = Vec::with_capacity(rows);
-        for row in 0..rows {
+        for row in self.live_rows() {
             let start = self.row_start(row);
             if step == size as isize {
                 segments.push((start, start + width * size));

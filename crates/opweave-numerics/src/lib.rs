@@ -4,21 +4,37 @@
 //! The proof that a kernel computes what its contract says.
 //!
 //! One suite per operator serves validation, benchmark and sanitiser runs alike: a list of cases, each with a problem,
-//! dimensions and scalars, inputs drawn from named streams ([`input`]), an f64 reference and a tolerance from one table
-//! ([`compare`]). A run ends in a [`report`] with a closed set of verdicts ([`verdict`]).
+//! dimensions and scalars. The harness draws the inputs from named streams ([`input`]), computes the f64 reference, runs an
+//! implementation on poisoned outputs between guard bands, and compares by one table of tolerances ([`compare`]). A run
+//! ends in a [`report`] with a closed set of verdicts ([`verdict`]).
+//!
+//! Three entries:
+//!
+//! - [`run()`] validates what a [`Config`] asks for (the options of `opweave numerics`) on a [`Ground`]: a frozen registry,
+//!   the suites ([`suites::builtin`] and any that another crate adds), a device, and an [`Interrupt`]. The [`Report`] is
+//!   written while the run goes on; its status gives the exit code, and so does a [`RunError`].
+//! - [`plan()`] says what a run would do, from metadata alone; [`suite::SuiteSet`] lists suites, their arguments and cases
+//!   without a device.
+//! - [`harness`] is what a benchmark builds on: [`suite::DynCase::fixture`], then [`harness::PreparedSource::prepare`], gives
+//!   a [`harness::PreparedCase`] that validates, launches, resets, and has twins on memory of their own.
 
 pub mod codec;
 pub mod compare;
 pub mod config;
+pub mod harness;
 pub mod host;
 pub mod input;
 mod number;
 pub mod progress;
 pub mod report;
+mod run;
+pub mod suite;
+pub mod suites;
 pub mod verdict;
 
 pub use config::{Config, Mode, Tier};
 pub use number::Number;
 pub use progress::{Interrupt, Progress, Silent};
 pub use report::Report;
+pub use run::{Ground, PlannedCase, PlannedOperation, RunError, Task, plan, run};
 pub use verdict::{Counts, Verdict};

@@ -173,6 +173,12 @@ impl Generator {
         Generator::new(self.seed, grade, self.real.clone())
     }
 
+    /// The same generator with another seed.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64) -> Generator {
+        Generator { seed, ..self.clone() }
+    }
+
     /// Fills a float tensor from the stream `argument`. Returns where the values came from if it was a file.
     ///
     /// # Errors
@@ -189,7 +195,7 @@ impl Generator {
             let mut reader = real.reader(rows, width, flat, stream.block(0))?;
             let mut values = Vec::with_capacity(width);
             let mut failure = None;
-            tensor.rewrite_rows(|_, row| match reader.next_row(&mut values) {
+            tensor.fill_rows(|_, row| match reader.next_row(&mut values) {
                 Ok(()) => row.iter_mut().zip(&values).for_each(|(bits, &v)| *bits = format.encode(v)),
                 Err(error) => failure = Some(error),
             });
@@ -200,7 +206,7 @@ impl Generator {
         }
         let flat = tensor.layout().shape.len() < 2;
         let mut values = vec![0.0_f32; width];
-        tensor.rewrite_rows(|index, row| {
+        tensor.fill_rows(|index, row| {
             self.draw(stream, index, flat, dtype, spread, &mut values);
             row.iter_mut().zip(&values).for_each(|(bits, &v)| *bits = format.encode(f64::from(v)));
         });
@@ -227,7 +233,7 @@ impl Generator {
         };
         let stream = Stream::named(self.seed, argument);
         let width = tensor.layout().width();
-        tensor.rewrite_rows(|index, row| {
+        tensor.fill_rows(|index, row| {
             for (i, bits) in row.iter_mut().enumerate() {
                 let [a, b, ..] = stream.block((index * width + i) as u64);
                 let word = u64::from(a) << 32 | u64::from(b);

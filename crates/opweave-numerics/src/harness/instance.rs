@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! One implementation of a case, with device memory of its own.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use opweave_contract::{ArgSource, ArgVisitor, Cost, Role, ScalarParam, TensorSpec};
+use opweave_device::{Buffer, Device, FaultSink, LaunchError, Stream, StreamRef};
+use opweave_reference::Reference;
+use opweave_registry::{
+    Bucket, Buckets, Considered, EnqueueError, ExecutionMode, PrepareContext, PrepareError, Prepared, Record, Row,
+};
+use opweave_tensor::{LayoutId, RawTensor};
+
+use super::memory::{Lent, allocate, download, upload};
+use super::{CaseError, Fixture, How, Judgement};
+use crate::compare::check_structure;
+use crate::host::{HostError, HostTensor};
+use crate::report::{FindingKind, Implementation, InputOrigin};
+
+/// What a case is prepared on.
+#[derive(Clone, Copy)]
+pub struct PrepareOn<'a> {
+    /// The device.
+    pub device: &'a Arc<dyn Device>,
+    /// The row.
+    pub row: &'a Row,
+    /// The execution mode.
+    pub mode: ExecutionMode,
+    /// Generation of the registry.
+    pub generation: u64,
+    /// Every row that was looked at.
+    pub considered: &'a [Considered],
+}
+
+/// A fixture without its operator's type.
+pub trait PreparedSource {
+    /// Where real inputs came from.
+    fn origins(&self) -> &[InputOrigin];
+    /// Prepares an implementation, with outputs and workspaces of its own.
+    ///
+    /// # Errors
+    /// [`CaseError`].
+    fn prepare(&self, on: &PrepareOn<'_>) -> Result<Box<dyn PreparedCase>, CaseError>;
+}
+
+/// A case prepared on one implementation: what validation judges and what a benchmark times.
+pub trait PreparedCase {
+    /// What it runs on.
+    fn implementation(&self) -> &Implementation;
+    /// Time of making the plan, in microseconds.
+    fn preparation_us(&self) -> f64;
+    /// What a call costs at least.
+    fn cost(&self) -> Cost;
+    /// Whether a call changes what it reads, so that the next one needs [`PreparedCase::reset`] to compute the same.
+    fn has_reset(&self) -> bool;
+    /// Restores every argument to what it was before the first call.
+    ///
+    /// # Errors
+    /// [`CaseError::Device`].
+    fn reset(&mut self) -> Result<(), CaseError>;
+    /// Enqueues one checked call on `stream`, which must be of the case's device.
+    ///
+    /// # Errors
+    /// [`CaseError::Enqueue`].
+    fn launch(&self, stream: StreamRef<'_>) -> Result<(), CaseError>;
+    /// Validates the implementation on this case.
+    ///
+    /// # Errors
+    /// [`CaseError`] when there is no judgement. A wrong result is a finding of the judgement.
+    fn validate(&mut self, how: &How<'_>) -> Result<Judgement, CaseError>;
+    /// The same prepared operator on memory of its own: for graphs of independent calls, and to rotate inputs through more
+    /// than a cache holds.
+    ///
+    /// # Errors
+    /// [`CaseError`].
+    fn twin(&self) -> Result<Box<dyn PreparedCase>, CaseError>;
+}
+
+impl<O: Reference> PreparedSource for Arc<Fixture<O>> {
+    fn origins(&self) -> &[InputOrigin] {
+        &self.origins
+    }
+
+    fn prepare(&self, on: &PrepareOn<'_>) -> Result<Box<dyn PreparedCase>, CaseError> {
+        let start = Instant::now();
+        let prepared = Arc::new(prepare::<O>(self, on)?);
+        let preparation_us = start.elapsed().as_secs_f64() * 1e6;
+        let implementation = describe(on.row, &prepared);
+        let common = Common { prepared, device: Arc::clone(on.device), implementation, preparation_us };
+        Ok(Box::new(Instance::new(Arc::clone(self), Arc::new(common))?))
+    }
+}
+
+/// Makes the plan. A plan that asks for bounds gets those of the case.
+fn prepare<O: Reference>(fixture: &Fixture<O>, on: &PrepareOn<'_>) -> Result<Prepared<O>, CaseError> {
+    let spec = on.row.spec().clone();
+    let missing = || CaseError::Row { row: spec.name.clone(), operation: O::NAME };
+    let kernel = on.row.kernel::<O>().ok_or_else(missing)?;
+    let (device, key) = (on.device.id(), on.device.key());
+    let context = PrepareContext { device, key, bucket: Bucket::ALL, communicator: None };
+    let mut problem = fixture.case.problem;
+    let plan = match kernel.prepare(&problem, &context) {
+        Err(PrepareError::Bounds { .. }) => {
+            let bounds = fixture.case.dims.iter().enumerate();
+            problem = O::with_bounds(&problem, bounds.fold(*O::bounds(&problem), |b, (i, &size)| b.with(i, size)));
+            kernel.prepare(&problem, &context)?
+        }
+        plan => plan?,
+    };
+    let because = "validated by name".to_owned();
+    let record = Record { bucket: Bucket::ALL, spec, considered: on.considered.to_vec(), because };
+    let plans = vec![(plan, record)];
+    Ok(Prepared::new(problem, device, key.clone(), on.mode, on.generation, Buckets::none(), plans)?)
+}
+
+fn describe<O: Reference>(row: &Row, prepared: &Prepared<O>) -> Implementation {
+    let spec = row.spec();
+    let regions = prepared.workspace();
+    let mut launch = BTreeMap::new();
+    let mut note = |name: &str, bytes: usize| {
+        if bytes > 0 {
+            launch.insert(name.to_owned(), bytes.to_string());
+        }
+    };
+    note("workspace.scratch_bytes", regions.scratch.bytes);
+    note("workspace.zeroed_bytes", regions.zeroed.bytes);
+    if let Some(layout) = prepared.packed() {
+        launch.insert("weight_layout".to_owned(), layout.description.clone());
+    }
+    Implementation {
+        name: spec.name.clone(),
+        solution: format!("{}.{}", spec.device, spec.solution),
+        variant: spec.variant.clone(),
+        binding: spec.binding.clone(),
+        deterministic: spec.deterministic,
+        batch_invariant: spec.batch_invariant,
+        launch,
+    }
+}
+
+/// What twins share.
+pub(super) struct Common<O: Reference> {
+    pub(super) prepared: Arc<Prepared<O>>,
+    pub(super) device: Arc<dyn Device>,
+    pub(super) implementation: Implementation,
+    preparation_us: f64,
+}
+
+/// A fixture on a device.
+pub(super) struct Instance<O: Reference> {
+    pub(super) fixture: Arc<Fixture<O>>,
+    pub(super) common: Arc<Common<O>>,
+    buffers: Vec<Option<Box<dyn Buffer>>>,
+    packed: Option<(usize, Box<dyn Buffer>)>,
+    lent: Lent,
+    pub(super) stream: Box<dyn Stream>,
+    pub(super) faults: Box<dyn FaultSink>,
+    args: O::Args,
+}
+
+// SAFETY comments of the launches below speak for this type: its buffers live as long as it does, and it is used by one
+// thread at a time.
+impl<O: Reference> Instance<O> {
+    pub(super) fn new(fixture: Arc<Fixture<O>>, common: Arc<Common<O>>) -> Result<Instance<O>, CaseError> {
+        let device = &*common.device;
+        let mut buffers = Vec::new();
+        for tensor in &fixture.before {
+            let mut buffer = tensor.as_ref().map(|t| allocate(device, t)).transpose()?;
+            if let (Some(tensor), Some(buffer)) = (tensor, &mut buffer) {
+                upload(tensor, &mut **buffer)?;
+            }
+            buffers.push(buffer);
+        }
+        let packed = match common.prepared.packed() {
+            Some(layout) => {
+                let index = common.prepared.specs().tensors().position(|s| s.layout != LayoutId::PLAIN);
+                index.map(|i| Ok::<_, CaseError>((i, device.allocate(layout.bytes, layout.align)?))).transpose()?
+            }
+            None => None,
+        };
+        let lent = Lent::new(device, common.prepared.workspace())?;
+        let (stream, faults) = (device.stream()?, device.faults()?);
+        let mut source = Views { fixture: &fixture, buffers: &buffers, packed: packed.as_ref(), device: device.id() };
+        let args = O::assemble(common.prepared.specs(), &mut source)?;
+        let instance = Instance { fixture, common, buffers, packed, lent, stream, faults, args };
+        instance.pack()?;
+        Ok(instance)
+    }
+
+    /// Packs the weight where the plan wants that.
+    fn pack(&self) -> Result<(), CaseError> {
+        let Some((index, target)) = &self.packed else { return Ok(()) };
+        let mut source =
+            Views { fixture: &self.fixture, buffers: &self.buffers, packed: None, device: self.common.device.id() };
+        let Some(spec) = self.fixture.specs.tensor(*index) else { return Ok(()) };
+        let plain = source.tensor(*index, spec)?;
+        // SAFETY: clause 1 of `Prepared::pack`: both buffers belong to this instance and were allocated for the layout.
+        unsafe { self.common.prepared.pack(&plain, target.data(), self.stream.borrow()) }?;
+        Ok(self.stream.synchronize()?)
+    }
+
+    /// Writes the images of another fixture of the same case into this instance's memory: inputs changed in place.
+    pub(super) fn load(&mut self, fixture: &Fixture<O>) -> Result<(), CaseError> {
+        for (tensor, buffer) in fixture.before.iter().zip(&mut self.buffers) {
+            if let (Some(tensor), Some(buffer)) = (tensor, buffer) {
+                upload(tensor, &mut **buffer)?;
+            }
+        }
+        self.lent.soil()?;
+        self.pack()
+    }
+
+    /// Fetches every image back.
+    pub(super) fn fetch(&self) -> Result<Vec<Option<HostTensor>>, CaseError> {
+        let fetch = |(tensor, buffer): (&Option<HostTensor>, &Option<Box<dyn Buffer>>)| match (tensor, buffer) {
+            (Some(tensor), Some(buffer)) => download(tensor, &**buffer).map(Some),
+            _ => Ok(None),
+        };
+        self.fixture.before.iter().zip(&self.buffers).map(fetch).collect()
+    }
+
+    /// Enqueues one call on `stream`.
+    pub(super) fn enqueue(&self, stream: StreamRef<'_>) -> Result<(), EnqueueError> {
+        // SAFETY: clauses 1 and 2 of `Prepared::enqueue`: memory of this instance, which outlives its own stream and graphs.
+        unsafe { self.common.prepared.enqueue(&self.args, self.lent.workspace(), stream) }
+    }
+
+    /// Runs the fixture's call once on fresh memory and answers the images after it; faults and unclean workspaces become
+    /// findings.
+    pub(super) fn run(&mut self, judgement: &mut Judgement) -> Result<Vec<Option<HostTensor>>, CaseError> {
+        let fixture = Arc::clone(&self.fixture);
+        self.load(&fixture)?;
+        let launched = self.enqueue(self.stream.borrow().with_faults(&*self.faults));
+        self.settle(launched, judgement)?;
+        self.fetch()
+    }
+
+    /// Waits for a call and looks at what it raised.
+    pub(super) fn settle(
+        &mut self,
+        launched: Result<(), EnqueueError>,
+        judgement: &mut Judgement,
+    ) -> Result<(), CaseError> {
+        match launched {
+            Err(EnqueueError::Launch { source: LaunchError::Fault(fault), .. }) => {
+                judgement.find(FindingKind::Fault, format!("unexpected fault: {fault}"));
+            }
+            launched => launched?,
+        }
+        self.stream.synchronize()?;
+        if let Some(fault) = self.faults.take()? {
+            let clause = O::signature().faults.get(fault.clause as usize).copied().unwrap_or("unknown clause");
+            judgement.find(FindingKind::Fault, format!("unexpected fault: {clause} in row {}", fault.row));
+        }
+        if !self.lent.is_clean()? {
+            judgement.find(FindingKind::Guard, "the zeroed workspace was not left zero".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Structure of the bound outputs against what inference says, and byte ranges of outputs against everything else.
+    fn structure(&self, judgement: &mut Judgement) {
+        let mut bound = Bound(Vec::new());
+        O::visit(&self.args, &mut bound);
+        let specs = self.common.prepared.specs();
+        let inferred = specs.outputs(&self.fixture.case.dyn_dims());
+        let views: Vec<(usize, &TensorSpec, RawTensor)> =
+            specs.tensors().enumerate().filter_map(|(i, s)| Some((i, s, bound.0.get(i).copied()??))).collect();
+        let actual: Vec<(&str, RawTensor)> =
+            views.iter().filter(|(_, s, _)| s.role.writes()).map(|(_, s, view)| (s.name, *view)).collect();
+        let expect = |(output, (_, view)): (&opweave_contract::OutputSpec, &(&str, RawTensor))| {
+            let strides: &[isize] = if output.shape.len() == view.rank() { view.strides() } else { &[] };
+            let expected = RawTensor::strided(view.data(), output.dtype, output.device, &output.shape, strides);
+            Some((output.name, expected.ok()?))
+        };
+        let expected: Vec<(&str, RawTensor)> = inferred.iter().zip(&actual).filter_map(expect).collect();
+        if let Err(difference) = check_structure(&expected, &actual) {
+            judgement.find(FindingKind::Structure, difference.to_string());
+        }
+        for (index, spec, view) in views.iter().filter(|(_, s, _)| s.role.writes()) {
+            let homes = &self.fixture.homes;
+            let foreign = views.iter().filter(|(other, _, _)| other != index && homes[*other] != homes[*index]);
+            for (_, other, shared) in foreign.filter(|(_, _, v)| opweave_contract::may_share(view, v)) {
+                let text = format!("`{}` ({view:?}) shares bytes with `{}` ({shared:?})", spec.name, other.name);
+                judgement.find(FindingKind::Aliasing, text);
+            }
+        }
+    }
+
+    fn eager(&mut self, how: &How<'_>) -> Result<Judgement, CaseError> {
+        let mut judgement = Judgement::default();
+        self.structure(&mut judgement);
+        if !judgement.findings.is_empty() {
+            return Ok(judgement);
+        }
+        let first = self.run(&mut judgement)?;
+        let values = self.fixture.judge(&first)?;
+        judgement.findings.extend(values.findings);
+        judgement.leaves = values.leaves;
+        (how.watch)()?;
+        if self.common.implementation.deterministic {
+            self.repeat(how, &first, &mut judgement)?;
+        }
+        if how.batch_invariance && self.common.implementation.batch_invariant {
+            self.batch_invariance(how, &first, &mut judgement)?;
+        }
+        Ok(judgement)
+    }
+
+    /// Runs the case again and again: every bit must be the same.
+    fn repeat(
+        &mut self,
+        how: &How<'_>,
+        first: &[Option<HostTensor>],
+        judgement: &mut Judgement,
+    ) -> Result<(), CaseError> {
+        for run in 2..=how.repeat {
+            let again = self.run(judgement)?;
+            if let Some((name, at)) = self.fixture.differing_outputs(first, &again).first() {
+                let text = format!("run {run} differs from the first in `{name}`, at byte {at} from its start");
+                judgement.find(FindingKind::Repeat, text);
+                return Ok(());
+            }
+            (how.watch)()?;
+        }
+        Ok(())
+    }
+}
+
+impl<O: Reference> PreparedCase for Instance<O> {
+    fn implementation(&self) -> &Implementation {
+        &self.common.implementation
+    }
+
+    fn preparation_us(&self) -> f64 {
+        self.common.preparation_us
+    }
+
+    fn cost(&self) -> Cost {
+        self.fixture.case.cost()
+    }
+
+    fn has_reset(&self) -> bool {
+        let rewritten = |(index, spec): (usize, &TensorSpec)| {
+            spec.present && (spec.role == Role::InOut || (spec.role == Role::Out && self.fixture.homes[index] != index))
+        };
+        self.fixture.specs.tensors().enumerate().any(rewritten)
+    }
+
+    fn reset(&mut self) -> Result<(), CaseError> {
+        let fixture = Arc::clone(&self.fixture);
+        for (index, spec) in fixture.specs.tensors().enumerate() {
+            let rewritten =
+                fixture.specs.tensors().enumerate().any(|(i, s)| s.role.writes() && fixture.homes[i] == index);
+            if let (Some(tensor), Some(buffer)) = (&fixture.before[index], &mut self.buffers[index])
+                && rewritten
+                && spec.role != Role::Out
+            {
+                upload(tensor, &mut **buffer)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&self, stream: StreamRef<'_>) -> Result<(), CaseError> {
+        Ok(self.enqueue(stream)?)
+    }
+
+    fn validate(&mut self, how: &How<'_>) -> Result<Judgement, CaseError> {
+        if how.graph { self.graph(how) } else { self.eager(how) }
+    }
+
+    fn twin(&self) -> Result<Box<dyn PreparedCase>, CaseError> {
+        Ok(Box::new(Instance::new(Arc::clone(&self.fixture), Arc::clone(&self.common))?))
+    }
+}
+
+/// Supplies views of an instance's buffers.
+struct Views<'a, O: Reference> {
+    fixture: &'a Fixture<O>,
+    buffers: &'a [Option<Box<dyn Buffer>>],
+    packed: Option<&'a (usize, Box<dyn Buffer>)>,
+    device: opweave_tensor::DeviceId,
+}
+
+impl<O: Reference> ArgSource for Views<'_, O> {
+    type Error = CaseError;
+
+    fn tensor(&mut self, index: usize, spec: &TensorSpec) -> Result<RawTensor, CaseError> {
+        if let Some((packed, buffer)) = self.packed
+            && *packed == index
+        {
+            return Ok(RawTensor::packed(buffer.data(), self.device, spec.layout_bytes, spec.layout));
+        }
+        let home = self.fixture.homes[index];
+        match (&self.fixture.before[home], &self.buffers[home]) {
+            (Some(tensor), Some(buffer)) => Ok(tensor.view_at(buffer.data(), self.device)?),
+            _ => Err(HostError::Count { expected: 1, actual: 0 }.into()),
+        }
+    }
+
+    fn scalar(&mut self, param: &ScalarParam) -> f64 {
+        self.fixture.case.scalar_value(param)
+    }
+}
+
+struct Bound(Vec<Option<RawTensor>>);
+
+impl ArgVisitor for Bound {
+    fn tensor(&mut self, _: usize, tensor: Option<&RawTensor>) {
+        self.0.push(tensor.copied());
+    }
+
+    fn scalar(&mut self, _: usize, _: f64) {}
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Images on a device.
+
+use opweave_device::{Buffer, Device};
+use opweave_registry::{Region, Regions, Workspace};
+
+use super::CaseError;
+use crate::host::{ALIGNMENT, HostTensor};
+
+/// The memory of one tensor on a device, as large as its image.
+pub(super) fn allocate(device: &dyn Device, tensor: &HostTensor) -> Result<Box<dyn Buffer>, CaseError> {
+    Ok(device.allocate(tensor.image().len(), ALIGNMENT)?)
+}
+
+/// Copies the image to the device: elements and guard bands.
+pub(super) fn upload(tensor: &HostTensor, buffer: &mut dyn Buffer) -> Result<(), CaseError> {
+    for (from, to) in tensor.ranges() {
+        buffer.write(from, &tensor.image()[from..to])?;
+    }
+    Ok(())
+}
+
+/// Copies the image of a tensor laid out as `like` from the device.
+pub(super) fn download(like: &HostTensor, buffer: &dyn Buffer) -> Result<HostTensor, CaseError> {
+    let mut tensor = HostTensor::blank(like)?;
+    for (from, to) in like.ranges() {
+        buffer.read(from, &mut tensor.image_mut()[from..to])?;
+    }
+    Ok(tensor)
+}
+
+/// Workspace that a harness owns.
+pub(super) struct Lent {
+    scratch: Box<dyn Buffer>,
+    zeroed: Box<dyn Buffer>,
+    regions: Regions,
+}
+
+impl Lent {
+    pub(super) fn new(device: &dyn Device, regions: Regions) -> Result<Lent, CaseError> {
+        let block = |region: Region| device.allocate(region.bytes, region.align.max(1));
+        let (scratch, mut zeroed) = (block(regions.scratch)?, block(regions.zeroed)?);
+        zeroed.write(0, &vec![0; regions.zeroed.bytes])?;
+        Ok(Lent { scratch, zeroed, regions })
+    }
+
+    pub(super) fn workspace(&self) -> Workspace {
+        Workspace {
+            scratch: (self.scratch.data(), self.regions.scratch.bytes),
+            zeroed: (self.zeroed.data(), self.regions.zeroed.bytes),
+        }
+    }
+
+    /// Fills scratch with a pattern: a plan must not count on what is in it.
+    pub(super) fn soil(&mut self) -> Result<(), CaseError> {
+        Ok(self.scratch.write(0, &vec![0xa5; self.regions.scratch.bytes])?)
+    }
+
+    /// Whether the zeroed region is zero again.
+    pub(super) fn is_clean(&self) -> Result<bool, CaseError> {
+        let mut bytes = vec![0; self.regions.zeroed.bytes];
+        self.zeroed.read(0, &mut bytes)?;
+        Ok(bytes.iter().all(|&b| b == 0))
+    }
+}

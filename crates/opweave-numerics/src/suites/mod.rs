@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The suites of opweave's operators: one file for each, under the operator's own stem.
+
+mod normalization;
+
+use crate::suite::{CatalogDefect, SuiteSet};
+
+/// The suites of all operators that opweave declares.
+///
+/// # Errors
+/// [`CatalogDefect`]; a test holds that there is none.
+pub fn builtin() -> Result<SuiteSet, CatalogDefect> {
+    let mut set = SuiteSet::new();
+    normalization::add(&mut set)?;
+    Ok(set)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The suite of `fused_add_gemma_rms_norm`.
+
+use opweave_contract::ops::normalization::FusedAddGemmaRmsNorm;
+
+use super::common::{self, Shape};
+use super::{fused_add_rms_norm, gemma_rms_norm};
+use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments};
+
+const SHAPE: Shape = Shape { models: gemma_rms_norm::MODELS, ..fused_add_rms_norm::SHAPE };
+
+pub(super) struct FusedAddGemmaRmsNormSuite;
+
+impl Suite for FusedAddGemmaRmsNormSuite {
+    type Op = FusedAddGemmaRmsNorm;
+
+    fn arguments(&self) -> &'static [SuiteArgument] {
+        common::ARGUMENTS
+    }
+
+    fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<FusedAddGemmaRmsNorm>> {
+        common::cases(&SHAPE, arguments)
+    }
+
+    fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<FusedAddGemmaRmsNorm>> {
+        common::bench_cases()
+    }
+
+    fn base(&self) -> Vec<String> {
+        common::base()
+    }
+
+    fn fill(&self, argument: &str) -> Fill {
+        gemma_rms_norm::fill(argument)
+    }
+
+    fn accumulation_length(&self, case: &Case<FusedAddGemmaRmsNorm>) -> usize {
+        case.problem.hidden_size
+    }
+}

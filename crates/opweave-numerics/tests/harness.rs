@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The harness, tried on kernels that are right and on kernels that are wrong in one way each.
+
+mod support;
+
+use opweave_contract::ops::normalization::*;
+use opweave_numerics::report::{CaseReport, FindingKind, Status};
+use opweave_numerics::{Config, Mode, Report, Tier, Verdict};
+use support::{ByReference, Damage, register_all, registry, run_on};
+
+fn config(operation: &str, label: &str) -> Config {
+    Config {
+        operations: vec![operation.to_owned()],
+        label: Some(label.to_owned()),
+        revision: Some("test".to_owned()),
+        ..Config::default()
+    }
+}
+
+fn damaged(config: &Config, damage: Damage) -> Report {
+    run_on(&registry(|registry| register_all(registry, "damaged", damage)), config)
+}
+
+fn only(report: &Report) -> &CaseReport {
+    assert_eq!(report.operations[0].cases.len(), 1, "one case");
+    &report.operations[0].cases[0]
+}
+
+fn has(case: &CaseReport, kind: FindingKind) -> bool {
+    case.findings.iter().any(|finding| finding.kind == kind)
+}
+
+#[test]
+fn an_honest_kernel_passes_every_default_case_in_both_modes() {
+    let registry = registry(|registry| register_all(registry, "honest", Damage::None));
+    for mode in [Mode::Eager, Mode::Graph] {
+        let config =
+            Config { mode, repeat: 2, batch_invariance: true, revision: Some("test".to_owned()), ..Config::default() };
+        let report = run_on(&registry, &config);
+        for operation in &report.operations {
+            for case in &operation.cases {
+                assert_eq!(case.verdict, Verdict::Passed, "{} {}: {:?}", mode, case.id, case.findings);
+            }
+            assert!(operation.counts.passed > 100);
+        }
+        assert_eq!((report.operations.len(), report.status), (7, Status::Passed));
+    }
+}
+
+#[test]
+fn each_damage_is_found_for_what_it_is() {
+    let damages = [
+        (Damage::LastRow, "t7_h769_f16_flat", FindingKind::Values),
+        (Damage::Reversed, "t3_h769_bf16", FindingKind::Values),
+        (Damage::Truncates, "t3_h769_bf16", FindingKind::Values),
+        (Damage::PastEnd, "t3_h769_f16", FindingKind::Guard),
+        (Damage::PastRow, "t4_h128_f32_strided", FindingKind::Guard),
+        (Damage::Input, "t3_h769_bf16", FindingKind::Mutation),
+        (Damage::Weight, "t3_h769_bf16", FindingKind::Mutation),
+        (Damage::Fault, "t3_h769_bf16", FindingKind::Fault),
+        (Damage::FaultError, "t3_h769_bf16", FindingKind::Fault),
+        (Damage::Drift, "t3_h769_bf16", FindingKind::Repeat),
+        (Damage::Alone, "t3_h769_bf16", FindingKind::BatchInvariance),
+        (Damage::Place, "t3_h769_bf16", FindingKind::BatchInvariance),
+    ];
+    for (damage, label, kind) in damages {
+        let config = Config { repeat: 3, batch_invariance: true, ..config("rms_norm", label) };
+        let report = damaged(&config, damage);
+        let case = only(&report);
+        assert_eq!(case.verdict, Verdict::Failed, "{damage:?}");
+        assert!(has(case, kind), "{damage:?}: {:?}", case.findings);
+        assert_eq!((report.status, report.status.exit_code()), (Status::Failed, 1));
+    }
+}
+
+#[test]
+fn values_that_pass_alone_do_not_hide_drift_or_batch_dependence() {
+    // One bit of one element is within the tolerance: without the further runs nothing is wrong.
+    for damage in [Damage::Drift, Damage::Alone, Damage::Place] {
+        let report = damaged(&config("rms_norm", "t3_h769_bf16"), damage);
+        assert_eq!(only(&report).verdict, Verdict::Passed, "{damage:?}");
+    }
+}
+
+#[test]
+fn a_kernel_that_claims_less_is_held_to_less() {
+    let config = Config { repeat: 3, batch_invariance: true, ..config("rms_norm", "t3_h769_bf16") };
+    let run = |damage, deterministic, invariant| {
+        let kernel = ByReference::<RmsNorm>::new("x", damage).claims(deterministic, invariant);
+        let registry = registry(|registry| {
+            registry.register::<RmsNorm, _>(std::sync::Arc::new(kernel)).unwrap();
+        });
+        only(&run_on(&registry, &config)).verdict.clone()
+    };
+    assert_eq!(run(Damage::Drift, false, false), Verdict::Passed);
+    assert_eq!(run(Damage::Drift, true, false), Verdict::Failed);
+    assert_eq!(run(Damage::Alone, true, false), Verdict::Passed);
+    assert_eq!(run(Damage::Alone, true, true), Verdict::Failed);
+}
+
+#[test]
+fn nothing_written_is_mistrusted_in_both_modes() {
+    for mode in [Mode::Eager, Mode::Graph] {
+        let report = damaged(&Config { mode, ..config("layer_norm", "t3_h769_bf16") }, Damage::Idle);
+        match &only(&report).verdict {
+            Verdict::Mistrusted { reason } => assert_eq!(reason, "nothing was written to `out`"),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(report.status, Status::Failed);
+    }
+}
+
+#[test]
+fn a_graph_that_keeps_its_first_results_is_found() {
+    let eager = damaged(&config("fused_add_rms_norm", "t3_h769_bf16"), Damage::Baked);
+    assert_eq!(only(&eager).verdict, Verdict::Passed, "one call shows nothing");
+    let graph = Config { mode: Mode::Graph, ..config("fused_add_rms_norm", "t3_h769_bf16") };
+    let report = damaged(&graph, Damage::Baked);
+    let case = only(&report);
+    assert_eq!(case.verdict, Verdict::Failed);
+    assert!(case.findings.iter().all(|f| f.text.starts_with("replay after the inputs changed again")));
+    let honest = damaged(&graph, Damage::None);
+    assert_eq!(only(&honest).verdict, Verdict::Passed);
+    assert_eq!(only(&honest).leaves.len(), 6, "both outputs of both calls, and of the second replay");
+}
+
+#[test]
+fn an_ignored_argument_is_found() {
+    let ignored = [
+        ("rms_norm", "weight"),
+        ("rms_norm", "epsilon"),
+        ("gemma_rms_norm", "weight"),
+        ("gemma_rms_norm", "epsilon"),
+        ("fused_add_rms_norm", "weight"),
+        ("fused_add_rms_norm", "input"),
+        ("fused_add_rms_norm", "epsilon"),
+        ("fused_add_gemma_rms_norm", "weight"),
+        ("fused_add_gemma_rms_norm", "input"),
+        ("fused_add_gemma_rms_norm", "epsilon"),
+        ("layer_norm", "weight"),
+        ("layer_norm", "bias"),
+        ("layer_norm", "epsilon"),
+        ("l2_norm", "epsilon"),
+        ("rms_norm_gated", "weight"),
+        ("rms_norm_gated", "z"),
+        ("rms_norm_gated", "epsilon"),
+    ];
+    for (operation, argument) in ignored {
+        let config = Config { label: None, ..config(operation, "") };
+        let report = damaged(&config, Damage::Ignores(argument));
+        assert!(report.counts.failed > 0, "{operation} without {argument}");
+        assert_eq!(report.status, Status::Failed);
+    }
+}
+
+#[test]
+fn the_suite_of_a_mode_fails_on_the_output_of_its_sibling() {
+    let pairs = [
+        ("rms_norm", "weight_multiply", "f32", "after_rounding"),
+        ("gemma_rms_norm", "weight_multiply", "f32", "after_rounding"),
+        ("fused_add_rms_norm", "weight_multiply", "f32", "after_rounding"),
+        ("fused_add_rms_norm", "sum", "unrounded", "rounded"),
+        ("fused_add_gemma_rms_norm", "weight_multiply", "f32", "after_rounding"),
+        ("fused_add_gemma_rms_norm", "sum", "unrounded", "rounded"),
+        ("l2_norm", "form", "rsqrt_sum_eps", "max_norm_eps"),
+        ("rms_norm_gated", "weight_multiply", "f32", "after_rounding"),
+        ("rms_norm_gated", "order", "norm_then_gate", "gate_then_norm"),
+        ("rms_norm_gated", "gate", "silu", "sigmoid"),
+    ];
+    for (operation, fact, first, second) in pairs {
+        for (mode, sibling) in [(first, second), (second, first)] {
+            let config = Config { label: None, ..config(operation, "") };
+            let report = damaged(&config, Damage::Sibling(fact, sibling));
+            let of_mode = |case: &&CaseReport| case.parameters.get(fact).is_some_and(|value| value == mode);
+            let cases: Vec<&CaseReport> = report.operations[0].cases.iter().filter(of_mode).collect();
+            let failed = cases.iter().filter(|case| case.verdict == Verdict::Failed).count();
+            assert!(failed > 0, "{operation} {fact}={mode}: none of {} cases refuses {sibling}", cases.len());
+            // f16 and bf16 each, where the modes differ by a rounding; f32 has none to differ by.
+            for dtype in ["bf16", "f16"] {
+                let refused = cases.iter().any(|c| c.verdict == Verdict::Failed && c.parameters["dtype"] == dtype);
+                assert!(refused, "{operation} {fact}={mode} in {dtype} accepts {sibling}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_full_tier_reaches_past_32_bit_offsets() {
+    let config = Config { tier: Tier::Full, ..config("rms_norm", "*stride_past_2_31") };
+    let report = damaged(&config, Damage::None);
+    assert_eq!((report.operations[0].cases.len(), report.status), (2, Status::Passed));
+}
