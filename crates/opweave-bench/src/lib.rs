@@ -14,5 +14,6 @@ pub mod instruments;
 pub mod measurement;
 pub mod protocol;
 pub mod report;
+pub mod run;
 pub mod sampler;
 pub mod stats;

@@ -31,6 +31,8 @@ fn verdicts_follow_interval_and_threshold() {
         ([201.0; 5], Verdict::Same, false),
         ([150.0; 5], Verdict::Faster, false),
         ([200.0, 190.0, 212.0, 220.0, 203.0], Verdict::Ambiguous, false),
+        // Beyond the threshold on average, with a round below the base.
+        ([200.0, 190.0, 212.0, 260.0, 203.0], Verdict::Ambiguous, false),
     ] {
         assert_eq!(verdict(&base, &run(&new), None, &five_percent()), (want, fails), "{new:?}");
     }
@@ -46,6 +48,8 @@ fn a_difference_within_the_drift_is_ambiguous() {
     assert_eq!(verdict(&a, &b, Some(&a2), &five_percent()).0, Verdict::Ambiguous);
     let c = compare(&a, &b, Some(&a2), &five_percent()).unwrap();
     assert!((c.entries[0].drift.unwrap() - 0.09).abs() < 1e-9);
+    // A second run that is faster says as much about the machine as one that is slower.
+    assert_eq!(verdict(&a, &b, Some(&run(&[180.0; 5])), &five_percent()).0, Verdict::Ambiguous);
     // Far beyond the drift it is a difference again.
     assert_eq!(verdict(&a, &run(&[300.0; 5]), Some(&a2), &five_percent()).0, Verdict::Slower);
 }

@@ -104,6 +104,12 @@ mod tests {
     }
 
     #[test]
+    fn a_call_longer_than_the_limit_keeps_one_sample() {
+        let counts = Protocol::default().counts(9e6).unwrap();
+        assert_eq!((counts.samples, counts.warmup, counts.no_verdict.is_some()), (1, 0, true));
+    }
+
+    #[test]
     fn no_warm_up_budget_means_no_warm_up() {
         let p = Protocol { warmup_ms: 0.0, ..Protocol::default() };
         assert_eq!(p.counts(3.0).unwrap().warmup, 0);

@@ -67,6 +67,9 @@ fn the_estimate_leaves_out_the_flush_and_the_first_call() {
     let taken = one(&Protocol::default(), 1000.0, |call| if call == 0 { 9000.0 } else { 50.0 }).unwrap();
     assert_eq!(taken.counts.estimate_us, 50.0);
     assert_eq!(taken.counts.samples, 2000);
+    // Two samples are all that fit here, and the first is the one that touches its memory for the first time.
+    let taken = one(&Protocol::default(), 0.0, |call| if call == 0 { 15_000.0 } else { 6000.0 }).unwrap();
+    assert_eq!(taken.counts.estimate_us, 6000.0);
 }
 
 #[test]

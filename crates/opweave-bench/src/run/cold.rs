@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! How a series gets its cache state.
+//!
+//! Cold: the calls rotate through sets of arguments which together exceed twice the last-level cache, so that each set
+//! was evicted since its last turn. Small calls would need thousands of sets; they get some and a flush each time the
+//! rotation comes around. Hot: one set, again and again.
+
+use opweave_device::{Buffer, Device, Instruments, Stream};
+
+use crate::instruments::failed;
+use crate::measurement::Cache;
+use crate::sampler::SubjectError;
+
+/// Most sets of arguments: enough that a flush per rotation weighs little, few enough to be made in milliseconds.
+const MAX_SETS: u64 = 256;
+
+/// How the sets are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rotation {
+    /// Sets of arguments.
+    pub(super) sets: usize,
+    /// Whether a flush is needed when the rotation comes around.
+    pub(super) flush: bool,
+}
+
+impl Rotation {
+    /// The rotation for calls of `bytes` on a device whose last-level cache holds `last_level`.
+    pub(super) fn new(cache: Cache, bytes: u64, last_level: u64) -> Self {
+        let twice = last_level.saturating_mul(2);
+        if cache == Cache::Hot {
+            return Self { sets: 1, flush: false };
+        }
+        // A call that moves four times the cache evicts its own beginning.
+        if bytes >= last_level.saturating_mul(4) {
+            return Self { sets: 1, flush: false };
+        }
+        let sets = twice.div_ceil(bytes.max(1)).clamp(2, MAX_SETS);
+        Self { sets: sets as usize, flush: sets.saturating_mul(bytes) < twice }
+    }
+
+    /// In words, for the report.
+    pub(super) fn words(self, cache: Cache, bytes: u64, last_level: u64) -> String {
+        match (cache, self) {
+            (Cache::Hot, _) => "left alone".to_owned(),
+            (_, Self { sets: 1, .. }) => format!("one call moves {bytes} bytes, the last-level cache holds {last_level}"),
+            (_, Self { sets, flush: false }) => format!("{sets} sets of arguments in turn"),
+            (_, Self { sets, flush: true }) => {
+                format!("{sets} sets of arguments in turn, {} bytes read each time around", last_level.saturating_mul(2))
+            }
+        }
+    }
+}
+
+/// Reads more than the last-level cache holds.
+pub(super) struct Flush<'a> {
+    arena: Box<dyn Buffer>,
+    instruments: Option<&'a dyn Instruments>,
+    stream: &'a dyn Stream,
+    bytes: usize,
+}
+
+impl<'a> Flush<'a> {
+    pub(super) fn new(
+        device: &dyn Device,
+        instruments: Option<&'a dyn Instruments>,
+        stream: &'a dyn Stream,
+        last_level: u64,
+    ) -> Result<Self, SubjectError> {
+        let bytes = usize::try_from(last_level.saturating_mul(2)).map_err(failed)?.max(64);
+        let arena = device.allocate(bytes, 64).map_err(failed)?;
+        let mut flush = Self { arena, instruments, stream, bytes };
+        flush.write()?;
+        Ok(flush)
+    }
+
+    fn write(&mut self) -> Result<(), SubjectError> {
+        let pattern = [0x3c_u8; 1 << 14];
+        for offset in (0..self.bytes).step_by(pattern.len()) {
+            let part = pattern.len().min(self.bytes - offset);
+            self.arena.write(offset, &pattern[..part]).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn run(&mut self) -> Result<(), SubjectError> {
+        match self.instruments {
+            Some(instruments) => {
+                // SAFETY: clause "readable and aligned": the whole of a buffer that this flush owns, allocated at 64.
+                unsafe { instruments.read(self.arena.data(), self.bytes, self.stream.borrow()) }.map_err(failed)?;
+                self.stream.synchronize().map_err(failed)
+            }
+            None => self.write(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cold_calls_move_twice_the_cache_between_two_uses_of_a_set() {
+        let llc = 32 << 20;
+        for bytes in [0_u64, 64, 4096, 131_072, 262_144, 1 << 20, 33 << 20, 100 << 20] {
+            let r = Rotation::new(Cache::Cold, bytes, llc);
+            let moved = r.sets as u64 * bytes + if r.flush { 2 * llc } else { 0 };
+            assert!(moved >= 2 * llc, "{bytes}: {r:?}");
+            assert!(r.sets >= 2 && r.sets <= 256, "{bytes}: {r:?}");
+        }
+        assert_eq!(Rotation::new(Cache::Cold, 128 << 20, llc), Rotation { sets: 1, flush: false });
+        assert_eq!(Rotation::new(Cache::Cold, 262_144, llc), Rotation { sets: 256, flush: false });
+        assert_eq!(Rotation::new(Cache::Hot, 64, llc), Rotation { sets: 1, flush: false });
+    }
+}

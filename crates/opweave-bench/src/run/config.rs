@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! What a benchmark is asked for, and what it stands on.
+
+use opweave_device::{DeviceKind, Instruments};
+use opweave_numerics::{Config, Ground, Mode, RunError};
+use thiserror::Error;
+
+use crate::measurement::{Cache, Timer};
+use crate::protocol::Protocol;
+use crate::report::{CacheSizes, ReportError};
+
+/// What `opweave bench` is asked for.
+#[derive(Clone, Debug)]
+pub struct BenchConfig {
+    /// Cases, device, mode, implementation, inputs, output: the same selectors as those of a validation.
+    pub selectors: Config,
+    /// Counts, rounds and rests.
+    pub protocol: Protocol,
+    /// An implementation that takes turns with ours.
+    pub baseline: Option<String>,
+    /// Cache states, each a series of its own.
+    pub caches: Vec<Cache>,
+    /// The timer; the mode's own unless asked for.
+    pub timer: Option<Timer>,
+    /// The command line, for the report.
+    pub command: Vec<String>,
+}
+
+/// What a benchmark stands on.
+#[derive(Clone, Copy)]
+pub struct BenchGround<'a> {
+    /// Rows, suites, device and who may stop the run.
+    pub numerics: Ground<'a>,
+    /// The device's plain kernels; without them there are no ceilings.
+    pub instruments: Option<&'a dyn Instruments>,
+    /// Caches of the device.
+    pub caches: &'a CacheSizes,
+}
+
+/// Why a benchmark does not begin, or cannot be recorded.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// Names that nothing bears, inputs that cannot be read.
+    #[error(transparent)]
+    Selectors(#[from] RunError),
+    /// A timer that the mode or the device does not have.
+    #[error("time with `{timer}` in {mode} mode on {device}: {reason}")]
+    Timer {
+        /// The timer asked for.
+        timer: Timer,
+        /// The mode.
+        mode: Mode,
+        /// The device.
+        device: String,
+        /// What there is instead.
+        reason: String,
+    },
+    /// The device is not there.
+    #[error("time on {device}: {reason}")]
+    Device {
+        /// The device asked for.
+        device: String,
+        /// Why it is not there.
+        reason: String,
+    },
+    /// The report cannot be written.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+}
+
+impl BenchError {
+    /// The exit code that a process should end with: 2 for a request that cannot be met as it was written, 1 otherwise.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Selectors(error) => error.exit_code(),
+            Self::Timer { .. } => 2,
+            Self::Device { .. } | Self::Report(_) => 1,
+        }
+    }
+}
+
+/// The timer that was asked for, or the mode's own. None falls back to another.
+pub(super) fn timer(config: &BenchConfig, kind: DeviceKind) -> Result<Timer, BenchError> {
+    let mode = config.selectors.mode;
+    let own = match mode {
+        Mode::Eager if kind == DeviceKind::Cpu => Timer::Wall,
+        Mode::Eager => Timer::Event,
+        Mode::Graph => Timer::Graph,
+    };
+    let Some(timer) = config.timer else { return Ok(own) };
+    let reason = match (mode, timer) {
+        (Mode::Eager, Timer::Wall | Timer::Event) | (Mode::Graph, Timer::Graph) => return Ok(timer),
+        (Mode::Eager, Timer::Kernel) => {
+            "there are no activity records of single kernels; `event` is the interval around the call".to_owned()
+        }
+        (Mode::Graph, Timer::GraphKernel) => {
+            "there are no activity records of single kernels; `graph` is the interval of a replay".to_owned()
+        }
+        (_, Timer::Distributed) => "one process is no distributed run".to_owned(),
+        (Mode::Eager, _) => "a single call is timed by `wall` or `event`".to_owned(),
+        (Mode::Graph, _) => "a replay is timed by `graph`".to_owned(),
+    };
+    Err(BenchError::Timer { timer, mode, device: config.selectors.device.clone(), reason })
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! A validated case as something to time: one call, or the replay of a graph of calls.
+
+use std::time::Instant;
+
+use opweave_device::{Event, Graph, Stream};
+use opweave_numerics::harness::PreparedCase;
+
+use super::cold::Flush;
+use crate::instruments::failed;
+use crate::measurement::Timer;
+use crate::sampler::{Sample, Subject, SubjectError};
+
+/// Calls one at a time, rotating through sets of arguments.
+pub(super) struct Eager<'a> {
+    sets: Vec<Box<dyn PreparedCase>>,
+    at: usize,
+    used: bool,
+    stream: &'a dyn Stream,
+    flush: Option<Flush<'a>>,
+    events: Option<(Box<dyn Event>, Box<dyn Event>)>,
+}
+
+impl<'a> Eager<'a> {
+    pub(super) fn new(
+        sets: Vec<Box<dyn PreparedCase>>,
+        stream: &'a dyn Stream,
+        flush: Option<Flush<'a>>,
+        timer: Timer,
+    ) -> Result<Self, SubjectError> {
+        let events = match timer {
+            Timer::Event => Some((stream.event().map_err(failed)?, stream.event().map_err(failed)?)),
+            _ => None,
+        };
+        Ok(Self { sets, at: 0, used: false, stream, flush, events })
+    }
+}
+
+impl Subject for Eager<'_> {
+    fn before_sample(&mut self) -> Result<(), SubjectError> {
+        if self.used && self.sets[self.at].has_reset() {
+            // The set that ran last: by its next turn the copy that this makes has left the caches again.
+            self.sets[self.at].reset().map_err(failed)?;
+        }
+        self.at = (self.at + 1) % self.sets.len();
+        if self.at == 0 && let Some(flush) = &mut self.flush {
+            flush.run()?;
+        }
+        self.used = true;
+        Ok(())
+    }
+
+    fn sample(&mut self) -> Result<Sample, SubjectError> {
+        let (set, stream) = (&self.sets[self.at], self.stream.borrow());
+        match &mut self.events {
+            None => {
+                let start = Instant::now();
+                set.launch(stream).map_err(failed)?;
+                let enqueued = Instant::now();
+                self.stream.synchronize().map_err(failed)?;
+                let end = Instant::now();
+                let us = |to: Instant| to.duration_since(start).as_secs_f64() * 1e6;
+                Ok(Sample { completion_us: us(end), enqueue_us: Some(us(enqueued)) })
+            }
+            Some((before, after)) => {
+                before.record(stream).map_err(failed)?;
+                let start = Instant::now();
+                set.launch(stream).map_err(failed)?;
+                let enqueue_us = Some(start.elapsed().as_secs_f64() * 1e6);
+                after.record(stream).map_err(failed)?;
+                self.stream.synchronize().map_err(failed)?;
+                Ok(Sample { completion_us: after.elapsed_us(&**before).map_err(failed)?, enqueue_us })
+            }
+        }
+    }
+}
+
+/// Replays a graph of captured calls.
+pub(super) struct Replay<'a> {
+    /// Memory that the graph's calls use.
+    sets: Vec<Box<dyn PreparedCase>>,
+    graph: Box<dyn Graph>,
+    calls: usize,
+    used: bool,
+    stream: &'a dyn Stream,
+    flush: Option<Flush<'a>>,
+    before: Box<dyn Event>,
+    after: Box<dyn Event>,
+}
+
+impl<'a> Replay<'a> {
+    /// Captures `calls` calls that go through the sets in turn.
+    pub(super) fn new(
+        sets: Vec<Box<dyn PreparedCase>>,
+        calls: usize,
+        stream: &'a dyn Stream,
+        flush: Option<Flush<'a>>,
+    ) -> Result<Self, SubjectError> {
+        stream.begin_capture().map_err(failed)?;
+        let launched =
+            (0..calls).try_for_each(|call| sets[call % sets.len()].launch(stream.borrow()).map_err(failed));
+        // A capture that was begun is always ended, or the stream would stay in it.
+        let graph = stream.end_capture().map_err(failed);
+        launched?;
+        let graph = graph?;
+        let (before, after) = (stream.event().map_err(failed)?, stream.event().map_err(failed)?);
+        Ok(Self { sets, graph, calls, used: false, stream, flush, before, after })
+    }
+}
+
+impl Subject for Replay<'_> {
+    fn before_sample(&mut self) -> Result<(), SubjectError> {
+        if self.used {
+            for set in self.sets.iter_mut().filter(|set| set.has_reset()) {
+                set.reset().map_err(failed)?;
+            }
+        }
+        self.used = true;
+        self.flush.as_mut().map_or(Ok(()), Flush::run)
+    }
+
+    fn sample(&mut self) -> Result<Sample, SubjectError> {
+        let stream = self.stream.borrow();
+        self.before.record(stream).map_err(failed)?;
+        self.graph.replay(stream).map_err(failed)?;
+        self.after.record(stream).map_err(failed)?;
+        self.stream.synchronize().map_err(failed)?;
+        let us = self.after.elapsed_us(&*self.before).map_err(failed)?;
+        Ok(Sample { completion_us: us / self.calls as f64, enqueue_us: None })
+    }
+}
