@@ -166,9 +166,7 @@ impl Bench<'_> {
             let sets = twins(sets).collect::<Result<Vec<_>, _>>()?;
             let (method, flush) = match cache {
                 Cache::Hot => (format!("left alone between replays of {} sets", sets.len()), None),
-                Cache::Cold => {
-                    (format!("{} bytes read before each replay", last_level.saturating_mul(2)), flush()?)
-                }
+                Cache::Cold => (format!("{} bytes read before each replay", last_level.saturating_mul(2)), flush()?),
             };
             return Ok((Box::new(Replay::new(sets, calls, self.stream, flush)?), calls, method));
         }

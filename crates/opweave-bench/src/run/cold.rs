@@ -44,10 +44,15 @@ impl Rotation {
     pub(super) fn words(self, cache: Cache, bytes: u64, last_level: u64) -> String {
         match (cache, self) {
             (Cache::Hot, _) => "left alone".to_owned(),
-            (_, Self { sets: 1, .. }) => format!("one call moves {bytes} bytes, the last-level cache holds {last_level}"),
+            (_, Self { sets: 1, .. }) => {
+                format!("one call moves {bytes} bytes, the last-level cache holds {last_level}")
+            }
             (_, Self { sets, flush: false }) => format!("{sets} sets of arguments in turn"),
             (_, Self { sets, flush: true }) => {
-                format!("{sets} sets of arguments in turn, {} bytes read each time around", last_level.saturating_mul(2))
+                format!(
+                    "{sets} sets of arguments in turn, {} bytes read each time around",
+                    last_level.saturating_mul(2)
+                )
             }
         }
     }

@@ -54,9 +54,8 @@ pub fn run(
     let generator = generator(config)?;
     let planned = plan::plan(config, &ground.numerics, device.key())?;
     let stream = device.stream().map_err(|e| absent(e.to_string()))?;
-    let mut probe = ground
-        .instruments
-        .map(|i| DeviceProbe::new(&**device, i, &*stream, ground.caches.last_level_bytes));
+    let mut probe =
+        ground.instruments.map(|i| DeviceProbe::new(&**device, i, &*stream, ground.caches.last_level_bytes));
     let mut report = blank(config, ground);
     let bench = Bench { config, ground, generator: &generator, stream: &*stream, timer, clock: HostClock::default() };
     progress.started(planned.len());

@@ -81,7 +81,8 @@ fn suites<'a>(config: &Config, ground: &Ground<'a>) -> Result<Vec<&'a dyn DynSui
             hint: hint.map_or_else(String::new, |n| format!("; did you mean `{n}`?")),
         });
     }
-    let asked = |s: &&dyn DynSuite| config.operations.is_empty() || config.operations.iter().any(|n| n == s.operation());
+    let asked =
+        |s: &&dyn DynSuite| config.operations.is_empty() || config.operations.iter().any(|n| n == s.operation());
     Ok(ground.suites.iter().filter(asked).collect())
 }
 

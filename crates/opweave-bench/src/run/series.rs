@@ -28,7 +28,9 @@ pub(super) struct Timed<'a> {
 /// The completion series, and that of the enqueue where the timer tells it.
 pub(super) fn series(timed: &Timed<'_>) -> Result<Vec<Series>, SampleError> {
     let mut all = vec![one(timed, Metric::Completion, |s| Some(s.completion_us))?];
-    if timed.taken.rounds.iter().flatten().all(|s| s.enqueue_us.is_some()) && timed.taken.rounds.iter().any(|r| !r.is_empty()) {
+    if timed.taken.rounds.iter().flatten().all(|s| s.enqueue_us.is_some())
+        && timed.taken.rounds.iter().any(|r| !r.is_empty())
+    {
         all.push(one(timed, Metric::Enqueue, |s| s.enqueue_us)?);
     }
     Ok(all)
@@ -76,8 +78,7 @@ pub(super) fn against(ours: &Row, baseline: &Row) -> Vec<Against> {
                 continue;
             }
             let undecided = ours.no_verdict.is_some() || base.no_verdict.is_some();
-            let verdict =
-                if undecided { crate::compare::Verdict::Ambiguous } else { judge_rounds(&ratios, THRESHOLD) };
+            let verdict = if undecided { crate::compare::Verdict::Ambiguous } else { judge_rounds(&ratios, THRESHOLD) };
             all.push(Against {
                 implementation: baseline.implementation.name.clone(),
                 series: ours.kind().to_string(),

@@ -45,7 +45,9 @@ impl Subject for Eager<'_> {
             self.sets[self.at].reset().map_err(failed)?;
         }
         self.at = (self.at + 1) % self.sets.len();
-        if self.at == 0 && let Some(flush) = &mut self.flush {
+        if self.at == 0
+            && let Some(flush) = &mut self.flush
+        {
             flush.run()?;
         }
         self.used = true;
@@ -99,8 +101,7 @@ impl<'a> Replay<'a> {
         flush: Option<Flush<'a>>,
     ) -> Result<Self, SubjectError> {
         stream.begin_capture().map_err(failed)?;
-        let launched =
-            (0..calls).try_for_each(|call| sets[call % sets.len()].launch(stream.borrow()).map_err(failed));
+        let launched = (0..calls).try_for_each(|call| sets[call % sets.len()].launch(stream.borrow()).map_err(failed));
         // A capture that was begun is always ended, or the stream would stay in it.
         let graph = stream.end_capture().map_err(failed);
         launched?;

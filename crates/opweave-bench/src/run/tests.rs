@@ -357,7 +357,8 @@ fn unknown_names_and_timers_that_are_not_there_are_refused() {
         let error = run(&config, &scene.ground(), &mut Quiet).unwrap_err();
         (error.exit_code(), error.to_string())
     };
-    let cases: [(&dyn Fn(&mut BenchConfig), &str); 7] = [
+    type Edit<'a> = &'a dyn Fn(&mut BenchConfig);
+    let cases: [(Edit<'_>, &str); 7] = [
         (&|c| c.selectors.operations = vec!["rms_nrom".into()], "did you mean `rms_norm`?"),
         (&|c| c.selectors.label = Some("t16_h4096_f23".into()), "did you mean `t16_h4096_f32`?"),
         (&|c| c.selectors.implementation = Some("tset".into()), "did you mean `test`?"),
@@ -385,8 +386,5 @@ fn an_event_times_the_device_and_the_host_keeps_its_own_clock() {
 fn the_cases_are_listed_without_running() {
     let scene = Scene::new(Deed::FailsAt(0), Deed::Right);
     let lines = listed(&BenchConfig { baseline: Some("other".into()), ..config("rms_norm") }, &scene.ground()).unwrap();
-    assert_eq!(
-        lines,
-        ["rms_norm/t16_h4096_f32/seed5309 default cpu.test.rms_norm against cpu.other.rms_norm"]
-    );
+    assert_eq!(lines, ["rms_norm/t16_h4096_f32/seed5309 default cpu.test.rms_norm against cpu.other.rms_norm"]);
 }
