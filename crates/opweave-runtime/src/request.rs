@@ -25,11 +25,18 @@ pub struct Demands {
 }
 
 /// A request for operator `O`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Request<O: Operator> {
     problem: O::Problem,
     buckets: Buckets,
     demands: Demands,
+}
+
+// By hand, since a derived one would ask the operator itself to be `Clone`.
+impl<O: Operator> Clone for Request<O> {
+    fn clone(&self) -> Self {
+        Request { problem: self.problem, buckets: self.buckets.clone(), demands: self.demands }
+    }
 }
 
 impl<O: Operator> Request<O> {
