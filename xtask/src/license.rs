@@ -201,6 +201,23 @@ mod tests {
         assert!(licensees([String::from("Mit-ish")].iter()).unwrap_err().to_string().contains("Mit-ish"));
     }
 
+    /// Nothing that a build, a test or the documentation needs asks for a library of the system, let alone for a toolkit.
+    #[test]
+    fn no_dependency_links_a_system_library() {
+        // Names that cargo only uses to keep two versions of a crate apart.
+        const NOT_A_LIBRARY: [&str; 1] = ["rayon-core"];
+        let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+        let metadata = cargo_metadata::MetadataCommand::new()
+            .current_dir(crate::workspace::root().unwrap())
+            .other_options(["--locked".to_owned(), "--filter-platform".to_owned(), host])
+            .exec()
+            .unwrap();
+        let linking: Vec<_> = metadata.packages.iter().filter_map(|package| package.links.as_deref()).collect();
+        let libraries: Vec<_> = linking.iter().filter(|name| !NOT_A_LIBRARY.contains(name)).collect();
+        assert!(libraries.is_empty(), "{libraries:?}");
+        assert!(metadata.packages.len() > metadata.workspace_members.len(), "the graph is there");
+    }
+
     #[test]
     fn an_exception_that_no_dependency_needs_is_found() {
         let root = crate::workspace::root().unwrap();
