@@ -3,6 +3,9 @@
 
 //! CPU kernels.
 
+pub mod ceilings;
 pub mod normalization;
 mod rows;
 pub mod simd;
+
+pub use rows::Rows;

@@ -13,7 +13,7 @@ use std::sync::{Arc, Barrier};
 use opweave_device::cpu::{Parallel, Pool, Serial};
 
 fn pool(threads: usize) -> Pool {
-    Pool::new(NonZero::new(threads).unwrap()).unwrap()
+    Pool::new(NonZero::new(threads).expect("not zero")).expect("the host has threads")
 }
 
 fn every_implementation() -> Vec<(&'static str, Box<dyn Parallel>)> {
@@ -25,7 +25,10 @@ fn every_implementation() -> Vec<(&'static str, Box<dyn Parallel>)> {
         ("pool of 7", Box::new(pool(7))),
     ];
     #[cfg(feature = "rayon")]
-    all.push(("rayon", Box::new(rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap())));
+    all.push((
+        "rayon",
+        Box::new(rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("the host has threads")),
+    ));
     all
 }
 

@@ -2,7 +2,15 @@
 // Copyright 2026 The opweave authors
 
 //! What is done with a normalised value: nothing, or a multiplication by a weight.
+//!
+//! Which parameters there are, and of which dtype, is the same for every vector of a call. It is a branch that is always
+//! foreseen rather than a type parameter, which would multiply the number of compiled kernels for no gain.
 
+use std::marker::PhantomData;
+
+use opweave_tensor::DType;
+
+use super::Columns;
 use super::source::load;
 use crate::simd::{Elem, Simd};
 
@@ -10,13 +18,12 @@ use crate::simd::{Elem, Simd};
 ///
 /// Every method's clause: columns `i..i + n` (`n` = `S::LANES` if `FULL`) are within the row.
 pub(super) trait Finish: Copy + Sync {
-    /// The finished values of columns `i..i + n`. With `ROUND`, intermediate products are rounded to the activation's
+    /// The finished values of columns `i..i + n`. With `round`, intermediate products are rounded to the activation's
     /// dtype.
     ///
     /// # Safety
     /// - See the trait.
-    unsafe fn apply<S: Simd, const FULL: bool, const ROUND: bool>(&self, s: S, i: usize, n: usize, y: S::F32)
-    -> S::F32;
+    unsafe fn apply<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, y: S::F32, round: bool) -> S::F32;
 
     /// The same for one value in f64.
     ///
@@ -31,68 +38,117 @@ pub(super) trait Finish: Copy + Sync {
     unsafe fn at(self, column: usize) -> Self;
 }
 
-/// No weight.
+/// Parameters of dtype T or f32, or none.
 #[derive(Clone, Copy)]
-pub(super) struct Identity;
+pub(super) enum Parameters<T> {
+    Absent,
+    Same(*const T),
+    Single(*const f32),
+}
 
-impl Finish for Identity {
-    #[inline(always)]
-    unsafe fn apply<S: Simd, const FULL: bool, const ROUND: bool>(
-        &self,
-        _: S,
-        _: usize,
-        _: usize,
-        y: S::F32,
-    ) -> S::F32 {
-        y
+// SAFETY: inert data; reading through it is an unsafe operation whose caller answers for races.
+unsafe impl<T: Elem> Sync for Parameters<T> {}
+
+impl<T: Elem> Parameters<T> {
+    /// The parameters behind `columns`, whose dtype is T's or f32.
+    pub(super) fn new(columns: Option<Columns>) -> Self {
+        match columns {
+            None => Parameters::Absent,
+            Some(c) if c.dtype == T::DTYPE => Parameters::Same(c.data.cast()),
+            Some(c) => {
+                debug_assert_eq!(c.dtype, DType::F32);
+                Parameters::Single(c.data.cast())
+            }
+        }
     }
 
+    /// Columns `i..i + n`, or `None` where there are none.
+    ///
+    /// # Safety
+    /// - Columns `i..i + n` are within the parameters.
     #[inline(always)]
-    unsafe fn value(&self, _: usize, y: f64, _: bool) -> f64 {
-        y
+    pub(super) unsafe fn load<S: Simd, const FULL: bool>(self, s: S, i: usize, n: usize) -> Option<S::F32> {
+        // SAFETY: the caller's clause.
+        unsafe {
+            match self {
+                Parameters::Absent => None,
+                Parameters::Same(p) => Some(load::<S, T, FULL>(s, p.add(i), n)),
+                Parameters::Single(p) => Some(load::<S, f32, FULL>(s, p.add(i), n)),
+            }
+        }
     }
 
+    /// Column `i`.
+    ///
+    /// # Safety
+    /// - Column `i` is within the parameters.
+    pub(super) unsafe fn value(self, i: usize) -> Option<f64> {
+        // SAFETY: the caller's clause.
+        unsafe {
+            match self {
+                Parameters::Absent => None,
+                Parameters::Same(p) => Some(p.add(i).read().to_f64()),
+                Parameters::Single(p) => Some(f64::from(p.add(i).read())),
+            }
+        }
+    }
+
+    /// The same parameters from `column` on.
+    ///
+    /// # Safety
+    /// - `column` is within the parameters or their end.
     #[inline(always)]
-    unsafe fn at(self, _: usize) -> Self {
-        self
+    pub(super) unsafe fn at(self, column: usize) -> Self {
+        // SAFETY: the caller's clause.
+        unsafe {
+            match self {
+                Parameters::Absent => Parameters::Absent,
+                Parameters::Same(p) => Parameters::Same(p.add(column)),
+                Parameters::Single(p) => Parameters::Single(p.add(column)),
+            }
+        }
     }
 }
 
-/// Times `offset + w`, formed in f32.
+/// Times `offset + w`, formed in f32; nothing where there is no weight.
 #[derive(Clone, Copy)]
-pub(super) struct Weight<W> {
-    pub(super) weight: *const W,
+pub(super) struct Weight<T> {
+    weight: Parameters<T>,
     /// 1 for Gemma's scale. For a plain weight -0, which added to anything, zeros of either sign included, changes nothing.
-    pub(super) offset: f32,
+    offset: f32,
+    activation: PhantomData<T>,
 }
 
-// SAFETY: inert data; reading through it is the trait's unsafe operations, whose callers answer for races.
-unsafe impl<W: Elem> Sync for Weight<W> {}
+// SAFETY: as for `Parameters`; the rest is data.
+unsafe impl<T: Elem> Sync for Weight<T> {}
 
-impl<W: Elem> Finish for Weight<W> {
+impl<T: Elem> Weight<T> {
+    pub(super) fn new(columns: Option<Columns>, plus_one: bool) -> Self {
+        let offset = if plus_one { 1.0 } else { -0.0 };
+        Weight { weight: Parameters::new(columns), offset, activation: PhantomData }
+    }
+}
+
+impl<T: Elem> Finish for Weight<T> {
     #[inline(always)]
-    unsafe fn apply<S: Simd, const FULL: bool, const ROUND: bool>(
-        &self,
-        s: S,
-        i: usize,
-        n: usize,
-        y: S::F32,
-    ) -> S::F32 {
+    unsafe fn apply<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, y: S::F32, _: bool) -> S::F32 {
         // SAFETY: the trait's clause.
-        let w = unsafe { load::<S, W, FULL>(s, self.weight.add(i), n) };
-        s.mul(y, s.add(s.splat(self.offset), w))
+        match unsafe { self.weight.load::<S, FULL>(s, i, n) } {
+            Some(w) => s.mul(y, s.add(s.splat(self.offset), w)),
+            None => y,
+        }
     }
 
     #[inline(always)]
     unsafe fn value(&self, i: usize, y: f64, _: bool) -> f64 {
         // SAFETY: the trait's clause.
-        let w = unsafe { self.weight.add(i).read() }.to_f64() as f32;
-        y * f64::from(self.offset + w)
+        let weight = unsafe { self.weight.value(i) };
+        weight.map_or(y, |w| y * f64::from(self.offset + w as f32))
     }
 
     #[inline(always)]
     unsafe fn at(self, column: usize) -> Self {
         // SAFETY: the trait's clause.
-        Weight { weight: unsafe { self.weight.add(column) }, ..self }
+        Weight { weight: unsafe { self.weight.at(column) }, ..self }
     }
 }

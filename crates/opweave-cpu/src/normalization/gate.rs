@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
-use super::finish::{Finish, Identity, Weight};
+use super::finish::{Finish, Weight};
 use super::rms::{Common, Statistic, run};
 use super::source::{Plain, Source, load};
 use super::{Columns, streams};
@@ -93,9 +93,9 @@ pub unsafe fn rms_norm_gated(isa: Isa, pool: &dyn Parallel, call: &GatedCall) {
     // SAFETY: the caller's clauses; each arm names the dtype that the call states.
     unsafe {
         match call.dtype {
-            DType::F32 => by_weight::<f32>(isa, pool, call),
-            DType::F16 => by_weight::<f16>(isa, pool, call),
-            DType::BF16 => by_weight::<bf16>(isa, pool, call),
+            DType::F32 => by_place::<f32>(isa, pool, call),
+            DType::F16 => by_place::<f16>(isa, pool, call),
+            DType::BF16 => by_place::<bf16>(isa, pool, call),
             other => unreachable!("the contract admits f32, f16 and bf16, not {other}"),
         }
     }
@@ -103,24 +103,9 @@ pub unsafe fn rms_norm_gated(isa: Isa, pool: &dyn Parallel, call: &GatedCall) {
 
 /// # Safety
 /// - As for [`rms_norm_gated`]; `T` is the call's dtype.
-unsafe fn by_weight<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &GatedCall) {
-    let offset = -0.0;
-    // SAFETY: the caller's clauses; the weight's type is the one that the call states.
-    unsafe {
-        match call.weight {
-            None => by_place::<T, _>(isa, pool, call, Identity),
-            Some(w) if w.dtype == T::DTYPE => {
-                by_place::<T, _>(isa, pool, call, Weight { weight: w.data.cast::<T>(), offset });
-            }
-            Some(w) => by_place::<T, _>(isa, pool, call, Weight { weight: w.data.cast::<f32>(), offset }),
-        }
-    }
-}
-
-/// # Safety
-/// - As for [`rms_norm_gated`]; `T` and `finish` are those of the call.
-unsafe fn by_place<T: Elem, F: Finish>(isa: Isa, pool: &dyn Parallel, call: &GatedCall, finish: F) {
+unsafe fn by_place<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &GatedCall) {
     let &GatedCall { rows, width, groups, input, z, out, activation, .. } = call;
+    let finish = Weight::<T>::new(call.weight, false);
     let common = Common {
         out,
         width: width / groups,
@@ -154,6 +139,8 @@ struct Product<T> {
 }
 
 impl<T: Elem> Source for Product<T> {
+    const PRODUCT: bool = true;
+
     #[inline(always)]
     unsafe fn load<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize) -> S::F32 {
         // SAFETY: the trait's clause.
@@ -193,17 +180,11 @@ unsafe impl<F: Finish, T: Elem> Sync for Gated<F, T> {}
 
 impl<F: Finish, T: Elem> Finish for Gated<F, T> {
     #[inline(always)]
-    unsafe fn apply<S: Simd, const FULL: bool, const ROUND: bool>(
-        &self,
-        s: S,
-        i: usize,
-        n: usize,
-        y: S::F32,
-    ) -> S::F32 {
+    unsafe fn apply<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, y: S::F32, round: bool) -> S::F32 {
         // SAFETY: the trait's clause.
         unsafe {
-            let y = self.first.apply::<S, FULL, ROUND>(s, i, n, y);
-            let y = if ROUND { T::round(s, y) } else { y };
+            let y = self.first.apply::<S, FULL>(s, i, n, y, round);
+            let y = if round { T::round(s, y) } else { y };
             s.mul(y, self.activation.apply(s, load::<S, T, FULL>(s, self.z.add(i), n)))
         }
     }

@@ -8,7 +8,6 @@
 //! provisional centre `m`; the second sums `d = x - m` and `d^2`. The mean of `d` corrects the centre, and the variance is
 //! `mean(d^2) - mean(d)^2` with a correction that is small beside it.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 
 use half::{bf16, f16};
@@ -16,9 +15,9 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use super::exact::centred_row;
-use super::finish::Finish;
-use super::source::{Plain, load, store};
-use super::{CACHE_LINE, Columns, TRUSTED_FROM, streams};
+use super::finish::{Finish, Parameters};
+use super::source::{Plain, store};
+use super::{CACHE_LINE, Columns, SUM_BLOCK, TRUSTED_FROM, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 
@@ -57,9 +56,9 @@ pub unsafe fn layer_norm(isa: Isa, pool: &dyn Parallel, call: &LayerCall) {
     // SAFETY: the caller's clauses; each arm names the dtype that the call states.
     unsafe {
         match call.dtype {
-            DType::F32 => with::<f32, f32, f32>(isa, pool, call),
-            DType::F16 => by_parameters::<f16>(isa, pool, call),
-            DType::BF16 => by_parameters::<bf16>(isa, pool, call),
+            DType::F32 => typed::<f32>(isa, pool, call),
+            DType::F16 => typed::<f16>(isa, pool, call),
+            DType::BF16 => typed::<bf16>(isa, pool, call),
             other => unreachable!("the contract admits f32, f16 and bf16, not {other}"),
         }
     }
@@ -67,89 +66,60 @@ pub unsafe fn layer_norm(isa: Isa, pool: &dyn Parallel, call: &LayerCall) {
 
 /// # Safety
 /// - As for [`layer_norm`]; `T` is the call's dtype.
-unsafe fn by_parameters<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &LayerCall) {
-    let same = |columns: Option<Columns>| columns.is_none_or(|c| c.dtype == T::DTYPE);
-    // SAFETY: the caller's clauses; types of parameters that are absent do not matter.
-    unsafe {
-        match (same(call.weight), same(call.bias)) {
-            (true, true) => with::<T, T, T>(isa, pool, call),
-            (true, false) => with::<T, T, f32>(isa, pool, call),
-            (false, true) => with::<T, f32, T>(isa, pool, call),
-            (false, false) => with::<T, f32, f32>(isa, pool, call),
-        }
-    }
-}
-
-/// # Safety
-/// - As for [`layer_norm`]; `T`, `W` and `B` are the types of activation, weight and bias.
-unsafe fn with<T: Elem, W: Elem, B: Elem>(isa: Isa, pool: &dyn Parallel, call: &LayerCall) {
+unsafe fn typed<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &LayerCall) {
     let &LayerCall { rows, width, input, out, eps, .. } = call;
-    let affine = Affine::<W, B> { weight: call.weight.map(|w| w.data.cast()), bias: call.bias.map(|b| b.data.cast()) };
+    let affine = Affine::<T> { weight: Parameters::new(call.weight), bias: Parameters::new(call.bias) };
     let stream = streams(rows, width, T::DTYPE, out, &[input]);
-    let kernel = Centred::<T, _> { input, out, width, affine, eps, stream, dtype: PhantomData };
+    let kernel = Centred::<T> { input, out, width, affine, eps, stream };
     // SAFETY: the caller's clauses.
     unsafe { for_each_row(isa, pool, &kernel, rows, 2 * width * size_of::<T>()) }
 }
 
-/// Times weight, plus bias. Which are there is the same for all columns, so the branches are foreseen.
+/// Times weight, plus bias.
 #[derive(Clone, Copy)]
-struct Affine<W, B> {
-    weight: Option<*const W>,
-    bias: Option<*const B>,
+struct Affine<T> {
+    weight: Parameters<T>,
+    bias: Parameters<T>,
 }
 
-// SAFETY: inert data; reading through it is the trait's unsafe operations, whose callers answer for races.
-unsafe impl<W: Elem, B: Elem> Sync for Affine<W, B> {}
-
-impl<W: Elem, B: Elem> Finish for Affine<W, B> {
+impl<T: Elem> Finish for Affine<T> {
     #[inline(always)]
-    unsafe fn apply<S: Simd, const FULL: bool, const ROUND: bool>(
-        &self,
-        s: S,
-        i: usize,
-        n: usize,
-        y: S::F32,
-    ) -> S::F32 {
+    unsafe fn apply<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, y: S::F32, _: bool) -> S::F32 {
         // SAFETY: the trait's clause.
-        unsafe {
-            let weight = self.weight.map(|w| load::<S, W, FULL>(s, w.add(i), n));
-            let bias = self.bias.map(|b| load::<S, B, FULL>(s, b.add(i), n));
-            match (weight, bias) {
-                (Some(w), Some(b)) => s.fma(y, w, b),
-                (Some(w), None) => s.mul(y, w),
-                (None, Some(b)) => s.add(y, b),
-                (None, None) => y,
-            }
+        let (weight, bias) = unsafe { (self.weight.load::<S, FULL>(s, i, n), self.bias.load::<S, FULL>(s, i, n)) };
+        match (weight, bias) {
+            (Some(w), Some(b)) => s.fma(y, w, b),
+            (Some(w), None) => s.mul(y, w),
+            (None, Some(b)) => s.add(y, b),
+            (None, None) => y,
         }
     }
 
     #[inline(always)]
     unsafe fn value(&self, i: usize, y: f64, _: bool) -> f64 {
         // SAFETY: the trait's clause.
-        unsafe {
-            let y = self.weight.map_or(y, |w| y * w.add(i).read().to_f64());
-            self.bias.map_or(y, |b| y + b.add(i).read().to_f64())
-        }
+        let (weight, bias) = unsafe { (self.weight.value(i), self.bias.value(i)) };
+        let y = weight.map_or(y, |w| y * w);
+        bias.map_or(y, |b| y + b)
     }
 
     #[inline(always)]
     unsafe fn at(self, column: usize) -> Self {
         // SAFETY: the trait's clause.
-        unsafe { Affine { weight: self.weight.map(|w| w.add(column)), bias: self.bias.map(|b| b.add(column)) } }
+        unsafe { Affine { weight: self.weight.at(column), bias: self.bias.at(column) } }
     }
 }
 
-struct Centred<T, F> {
+struct Centred<T> {
     input: Rows,
     out: Rows,
     width: usize,
-    affine: F,
+    affine: Affine<T>,
     eps: f64,
     stream: bool,
-    dtype: PhantomData<fn(T)>,
 }
 
-impl<T: Elem, F: Finish> RowKernel for Centred<T, F> {
+impl<T: Elem> RowKernel for Centred<T> {
     #[inline(always)]
     unsafe fn rows<S: Simd>(&self, s: S, rows: Range<usize>) {
         for row in rows.clone() {
@@ -174,7 +144,7 @@ struct Centre {
     shift: f32,
 }
 
-impl<T: Elem, F: Finish> Centred<T, F> {
+impl<T: Elem> Centred<T> {
     /// # Safety
     /// - `self.width` columns are valid in `input`, `out` and the parameters; if `self.stream`, a fence follows.
     #[inline(always)]
@@ -184,11 +154,8 @@ impl<T: Elem, F: Finish> Centred<T, F> {
             let Some(centre) = self.centre(s, input) else {
                 return centred_row(Plain(input), self.affine, out, self.width, self.eps);
             };
-            if self.stream && (out as usize).is_multiple_of(S::LANES * size_of::<T>()) {
-                self.scale::<S, true>(s, input, out, centre, next);
-            } else {
-                self.scale::<S, false>(s, input, out, centre, next);
-            }
+            let stream = self.stream && (out as usize).is_multiple_of(S::LANES * size_of::<T>());
+            self.scale(s, input, out, centre, next, stream);
         }
     }
 
@@ -203,10 +170,10 @@ impl<T: Elem, F: Finish> Centred<T, F> {
         let first = unsafe { input.read() }.to_f64() as f32;
         // SAFETY: the caller's clause.
         let (offset, _) = unsafe { self.moments(s, input, first) };
-        let centre = (f64::from(first) + f64::from(offset) / n) as f32;
+        let centre = (f64::from(first) + offset / n) as f32;
         // SAFETY: the caller's clause.
         let (rest, squares) = unsafe { self.moments(s, input, centre) };
-        let (rest, squares) = (f64::from(rest) / n, f64::from(squares) / n);
+        let (rest, squares) = (rest / n, squares / n);
         let variance = squares - rest * rest;
         // A correction that is not small would cancel; it takes sums that went wrong to get there.
         let trusted = squares.is_finite() && rest * rest <= 0.5 * squares && variance + self.eps >= TRUSTED_FROM;
@@ -216,19 +183,35 @@ impl<T: Elem, F: Finish> Centred<T, F> {
         })
     }
 
-    /// The sums of `x - centre` and of its square, in four vectors each.
+    /// The sums of `x - centre` and of its square: block by block in f32, the blocks in f64.
     ///
     /// # Safety
     /// - `self.width` columns are valid in `input`.
     #[inline(always)]
-    unsafe fn moments<S: Simd>(&self, s: S, input: *const T, centre: f32) -> (f32, f32) {
-        let width = self.width;
-        let centre = s.splat(centre);
+    unsafe fn moments<S: Simd>(&self, s: S, input: *const T, centre: f32) -> (f64, f64) {
+        let (mut sum, mut squares, mut i) = (0.0, 0.0, 0);
+        while i < self.width {
+            let end = self.width.min(i + SUM_BLOCK);
+            // SAFETY: the caller's clause: `i..end` is within the row.
+            let block = unsafe { Self::block_of_moments(s, input.add(i), end - i, s.splat(centre)) };
+            sum += f64::from(block.0);
+            squares += f64::from(block.1);
+            i = end;
+        }
+        (sum, squares)
+    }
+
+    /// The same for `n` columns, in four vectors each.
+    ///
+    /// # Safety
+    /// - `n` columns are valid in `input`.
+    #[inline(always)]
+    unsafe fn block_of_moments<S: Simd>(s: S, input: *const T, n: usize, centre: S::F32) -> (f32, f32) {
         let (mut sums, mut squares) = ([s.splat(0.0); 4], [s.splat(0.0); 4]);
         let mut i = 0;
         // SAFETY: the caller's clause, by the loops' bounds.
         unsafe {
-            while i + 4 * S::LANES <= width {
+            while i + 4 * S::LANES <= n {
                 for k in 0..4 {
                     let d = s.sub(T::load(s, input.add(i + k * S::LANES)), centre);
                     sums[k] = s.add(sums[k], d);
@@ -236,15 +219,15 @@ impl<T: Elem, F: Finish> Centred<T, F> {
                 }
                 i += 4 * S::LANES;
             }
-            while i + S::LANES <= width {
+            while i + S::LANES <= n {
                 let d = s.sub(T::load(s, input.add(i)), centre);
                 sums[0] = s.add(sums[0], d);
                 squares[0] = s.fma(d, d, squares[0]);
                 i += S::LANES;
             }
-            if i < width {
-                let d = s.sub(T::load_tail(s, input.add(i), width - i), centre);
-                let d = s.first_lanes(d, width - i);
+            if i < n {
+                let d = s.sub(T::load_tail(s, input.add(i), n - i), centre);
+                let d = s.first_lanes(d, n - i);
                 sums[1] = s.add(sums[1], d);
                 squares[1] = s.fma(d, d, squares[1]);
             }
@@ -257,9 +240,9 @@ impl<T: Elem, F: Finish> Centred<T, F> {
     ///
     /// # Safety
     /// - `self.width` columns are valid in `input`, `out` and the parameters.
-    /// - With `STREAM`, `out` is aligned to a vector, and a fence follows.
+    /// - With `stream`, `out` is aligned to a vector, and a fence follows.
     #[inline(always)]
-    unsafe fn scale<S: Simd, const STREAM: bool>(&self, s: S, input: *const T, out: *mut T, c: Centre, next: *const T) {
+    unsafe fn scale<S: Simd>(&self, s: S, input: *const T, out: *mut T, c: Centre, next: *const T, stream: bool) {
         let (centre, inverse, shift) = (s.splat(c.centre), s.splat(c.inverse), s.splat(c.shift));
         let normalise = |x| s.fma(s.sub(x, centre), inverse, shift);
         let width = self.width;
@@ -267,18 +250,18 @@ impl<T: Elem, F: Finish> Centred<T, F> {
         // SAFETY: the caller's clauses, by the loop's bounds. Every column is read before it is written.
         unsafe {
             while i + S::LANES <= width {
-                if STREAM && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
+                if stream && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
                     s.prefetch(next.wrapping_add(i).cast());
                 }
                 let y = normalise(T::load(s, input.add(i)));
-                let y = self.affine.apply::<S, true, false>(s, i, S::LANES, y);
-                store::<S, T, true, STREAM>(s, out.add(i), S::LANES, y);
+                let y = self.affine.apply::<S, true>(s, i, S::LANES, y, false);
+                store::<S, T, true>(s, out.add(i), S::LANES, y, stream);
                 i += S::LANES;
             }
             if i < width {
                 let n = width - i;
                 let y = normalise(T::load_tail(s, input.add(i), n));
-                let y = self.affine.apply::<S, false, false>(s, i, n, y);
+                let y = self.affine.apply::<S, false>(s, i, n, y, false);
                 T::store_tail(s, out.add(i), n, y);
             }
         }

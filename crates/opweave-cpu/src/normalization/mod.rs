@@ -4,8 +4,8 @@
 //! The normalization family.
 //!
 //! Every kernel reads a row twice: once for its statistic, once, now from the cache, to scale it. The statistic is
-//! accumulated in f32 in several vectors, in an order that depends on the row's width and on nothing else. Rows whose
-//! statistic f32 cannot hold (squares that overflow or vanish, a zero row without epsilon, infinities, NaN) are done
+//! accumulated in f32 in several vectors and in f64 over blocks of columns, in an order that depends on the row's width and
+//! on nothing else. Rows whose statistic f32 cannot hold (squares that overflow or vanish, a zero row without epsilon, infinities, NaN) are done
 //! again in f64, element by element; see [`exact`].
 
 mod exact;
@@ -51,3 +51,7 @@ fn streams(rows: usize, width: usize, dtype: DType, out: Rows, inputs: &[Rows]) 
 
 /// Bytes of a cache line of every processor here; only prefetches depend on it.
 const CACHE_LINE: usize = 64;
+
+/// Columns whose statistic is accumulated in f32 before f64 takes it up: few enough that one large element does not swallow
+/// the others' low bits, enough that adding up the lanes costs nothing. A multiple of four vectors.
+const SUM_BLOCK: usize = 512;

@@ -11,9 +11,9 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use super::exact::scaled_row;
-use super::finish::{Finish, Identity, Weight};
+use super::finish::{Finish, Weight};
 use super::source::{Plain, Source, Sum, store};
-use super::{CACHE_LINE, Columns, TRUSTED_FROM, streams};
+use super::{CACHE_LINE, Columns, SUM_BLOCK, TRUSTED_FROM, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 
@@ -54,8 +54,8 @@ impl Statistic {
 
     /// The reciprocal of the divisor, or `None` when the row needs f64.
     #[inline(always)]
-    pub(super) fn inverse(self, sum: f32, width: usize) -> Option<f32> {
-        let divisor = self.divisor(f64::from(sum), width);
+    pub(super) fn inverse(self, sum: f64, width: usize) -> Option<f32> {
+        let divisor = self.divisor(sum, width);
         (sum.is_finite() && divisor * divisor >= TRUSTED_FROM).then(|| (1.0 / divisor) as f32)
     }
 }
@@ -102,9 +102,9 @@ pub unsafe fn rms_norm(isa: Isa, pool: &dyn Parallel, call: &RmsCall) {
     // SAFETY: the caller's clauses; each arm names the dtype that the call states.
     unsafe {
         match call.dtype {
-            DType::F32 => by_weight::<f32>(isa, pool, call),
-            DType::F16 => by_weight::<f16>(isa, pool, call),
-            DType::BF16 => by_weight::<bf16>(isa, pool, call),
+            DType::F32 => by_source::<f32>(isa, pool, call),
+            DType::F16 => by_source::<f16>(isa, pool, call),
+            DType::BF16 => by_source::<bf16>(isa, pool, call),
             other => unreachable!("the contract admits f32, f16 and bf16, not {other}"),
         }
     }
@@ -112,24 +112,9 @@ pub unsafe fn rms_norm(isa: Isa, pool: &dyn Parallel, call: &RmsCall) {
 
 /// # Safety
 /// - As for [`rms_norm`]; `T` is the call's dtype.
-unsafe fn by_weight<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &RmsCall) {
-    let offset = if call.weight_plus_one { 1.0 } else { -0.0 };
-    // SAFETY: the caller's clauses; the weight's type is the one that the call states.
-    unsafe {
-        match call.weight {
-            None => by_source::<T, _>(isa, pool, call, Identity),
-            Some(w) if w.dtype == T::DTYPE => {
-                by_source::<T, _>(isa, pool, call, Weight { weight: w.data.cast::<T>(), offset });
-            }
-            Some(w) => by_source::<T, _>(isa, pool, call, Weight { weight: w.data.cast::<f32>(), offset }),
-        }
-    }
-}
-
-/// # Safety
-/// - As for [`rms_norm`]; `T` and `finish` are those of the call.
-unsafe fn by_source<T: Elem, F: Finish>(isa: Isa, pool: &dyn Parallel, call: &RmsCall, finish: F) {
+unsafe fn by_source<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &RmsCall) {
     let &RmsCall { rows, width, input, out, .. } = call;
+    let finish = Weight::<T>::new(call.weight, call.weight_plus_one);
     let common = Common {
         out,
         width,
@@ -243,30 +228,55 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
         // SAFETY: the caller's clauses; streamed only where a vector's alignment is given.
         unsafe {
             let sum = self.sum_of_squares(s, width);
-            let Some(inverse) = statistic.inverse(sum, width) else {
+            let vanishing = Src::PRODUCT && sum < TRUSTED_FROM * width as f64;
+            let Some(inverse) = statistic.inverse(sum, width).filter(|_| !vanishing) else {
                 return scaled_row(self.source, self.finish, self.out, width, statistic, round);
             };
-            let aligned = (self.out as usize).is_multiple_of(S::LANES * size_of::<T>());
-            match (T::NARROW && round, stream && aligned) {
-                (false, false) => self.scale::<S, false, false>(s, width, inverse, next),
-                (false, true) => self.scale::<S, false, true>(s, width, inverse, next),
-                (true, false) => self.scale::<S, true, false>(s, width, inverse, next),
-                (true, true) => self.scale::<S, true, true>(s, width, inverse, next),
+            let inverse = s.splat(inverse);
+            let round = T::NARROW && round;
+            let stream = stream && (self.out as usize).is_multiple_of(S::LANES * size_of::<T>());
+            let mut i = 0;
+            while i + S::LANES <= width {
+                // While a row is written past the caches, the next one is fetched.
+                if stream && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
+                    next.prefetch(s, i);
+                }
+                self.scale::<S, true>(s, i, S::LANES, inverse, round, stream);
+                i += S::LANES;
+            }
+            if i < width {
+                self.scale::<S, false>(s, i, width - i, inverse, round, false);
             }
         }
     }
 
-    /// The sum of squares, in four vectors so that additions need not wait for each other.
+    /// The sum of squares: block by block in f32, the blocks in f64.
     ///
     /// # Safety
     /// - `width` columns are valid in the source.
     #[inline(always)]
-    unsafe fn sum_of_squares<S: Simd>(self, s: S, width: usize) -> f32 {
+    unsafe fn sum_of_squares<S: Simd>(self, s: S, width: usize) -> f64 {
+        let (mut total, mut i) = (0.0, 0);
+        while i < width {
+            let end = width.min(i + SUM_BLOCK);
+            // SAFETY: the caller's clause: `i..end` is within the row.
+            total += f64::from(unsafe { self.block_of_squares(s, i, end) });
+            i = end;
+        }
+        total
+    }
+
+    /// The sum of the squares of columns `i..end`, in four vectors so that additions need not wait for each other.
+    ///
+    /// # Safety
+    /// - The columns are valid in the source.
+    #[inline(always)]
+    unsafe fn block_of_squares<S: Simd>(self, s: S, mut i: usize, end: usize) -> f32 {
         let mut sums = [s.splat(0.0); 4];
-        let mut i = 0;
         // SAFETY: the caller's clause, by the loops' bounds.
         unsafe {
-            while i + 4 * S::LANES <= width {
+            // A product takes so long that its additions never wait, and four of them would be much code.
+            while !Src::PRODUCT && i + 4 * S::LANES <= end {
                 for (k, sum) in sums.iter_mut().enumerate() {
                     let v = self.source.load::<S, true>(s, i + k * S::LANES, S::LANES);
                     *sum = s.fma(v, v, *sum);
@@ -274,70 +284,42 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
                 i += 4 * S::LANES;
             }
             let [mut first, mut second, third, fourth] = sums;
-            while i + S::LANES <= width {
+            while i + S::LANES <= end {
                 let v = self.source.load::<S, true>(s, i, S::LANES);
                 first = s.fma(v, v, first);
                 i += S::LANES;
             }
-            if i < width {
-                let v = self.source.load::<S, false>(s, i, width - i);
+            if i < end {
+                let v = self.source.load::<S, false>(s, i, end - i);
                 second = s.fma(v, v, second);
             }
             s.sum(s.add(s.add(first, second), s.add(third, fourth)))
         }
     }
 
-    /// The second pass. While a row is written past the caches, the next one is fetched.
+    /// Columns `i..i + n` of the second pass.
     ///
     /// # Safety
-    /// - `width` columns are valid in source, finish and out.
-    /// - With `STREAM`, `out` is aligned to a vector, and a fence follows.
+    /// - They are valid in source, finish and out; with `stream`, `out` is aligned to a vector there, and a fence follows.
     #[inline(always)]
-    unsafe fn scale<S: Simd, const ROUND: bool, const STREAM: bool>(self, s: S, width: usize, inverse: f32, next: Src) {
-        let inverse = s.splat(inverse);
-        let mut i = 0;
-        // SAFETY: the caller's clauses, by the loops' bounds.
-        unsafe {
-            while i + 4 * S::LANES <= width {
-                if STREAM {
-                    for line in 0..(4 * S::LANES * size_of::<T>()).div_ceil(CACHE_LINE) {
-                        next.prefetch(s, i + line * CACHE_LINE / size_of::<T>());
-                    }
-                }
-                for k in 0..4 {
-                    self.scale_vector::<S, true, ROUND, STREAM>(s, i + k * S::LANES, S::LANES, inverse);
-                }
-                i += 4 * S::LANES;
-            }
-            while i + S::LANES <= width {
-                self.scale_vector::<S, true, ROUND, STREAM>(s, i, S::LANES, inverse);
-                i += S::LANES;
-            }
-            if i < width {
-                self.scale_vector::<S, false, ROUND, false>(s, i, width - i, inverse);
-            }
-        }
-    }
-
-    /// # Safety
-    /// - As for [`Self::scale`], for columns `i..i + n`.
-    #[inline(always)]
-    unsafe fn scale_vector<S: Simd, const FULL: bool, const ROUND: bool, const STREAM: bool>(
+    unsafe fn scale<S: Simd, const FULL: bool>(
         self,
         s: S,
         i: usize,
         n: usize,
         inverse: S::F32,
+        round: bool,
+        stream: bool,
     ) {
         // SAFETY: the caller's clauses. Everything is read at these columns before anything is written there, so `out` may
         // be the input.
         unsafe {
             let v = self.source.load::<S, FULL>(s, i, n);
             let y = s.mul(v, inverse);
-            let y = if ROUND { T::round(s, y) } else { y };
-            let y = self.finish.apply::<S, FULL, ROUND>(s, i, n, y);
+            let y = if round { T::round(s, y) } else { y };
+            let y = self.finish.apply::<S, FULL>(s, i, n, y, round);
             self.source.keep::<S, FULL>(s, i, n, v);
-            store::<S, T, FULL, STREAM>(s, self.out.add(i), n, y);
+            store::<S, T, FULL>(s, self.out.add(i), n, y, stream);
         }
     }
 }

@@ -15,25 +15,29 @@ pub(super) unsafe fn load<S: Simd, T: Elem, const FULL: bool>(s: S, p: *const T,
     unsafe { if FULL { T::load(s, p) } else { T::load_tail(s, p, n) } }
 }
 
-/// Writes `S::LANES` elements if `FULL`, else the first `n`.
+/// Writes `S::LANES` elements if `FULL`, past the caches with `stream`, else the first `n`.
 ///
 /// # Safety
-/// - `p` is valid for writing that many elements; the clauses of [`Elem::store`] for `STREAM`.
+/// - `p` is valid for writing that many elements; the clauses of [`Elem::store`] for `stream`.
 #[inline(always)]
-pub(super) unsafe fn store<S: Simd, T: Elem, const FULL: bool, const STREAM: bool>(
-    s: S,
-    p: *mut T,
-    n: usize,
-    v: S::F32,
-) {
+pub(super) unsafe fn store<S: Simd, T: Elem, const FULL: bool>(s: S, p: *mut T, n: usize, v: S::F32, stream: bool) {
     // SAFETY: the caller's clauses.
-    unsafe { if FULL { T::store::<S, STREAM>(s, p, v) } else { T::store_tail(s, p, n, v) } }
+    unsafe {
+        match (FULL, stream) {
+            (true, true) => T::store::<S, true>(s, p, v),
+            (true, false) => T::store::<S, false>(s, p, v),
+            (false, _) => T::store_tail(s, p, n, v),
+        }
+    }
 }
 
 /// The values of one row before they are normalised. Lanes past the row read as zero.
 ///
 /// Every method's clause: columns `i..i + n` (`n` = `S::LANES` if `FULL`) are within the row.
 pub(super) trait Source: Copy {
+    /// Whether values are products, which f32 rounds coarsely, or to zero, where they are below its normal range.
+    const PRODUCT: bool = false;
+
     /// The values at `i..i + n`.
     ///
     /// # Safety
@@ -124,7 +128,7 @@ impl<T: Elem> Source for Sum<T> {
     #[inline(always)]
     unsafe fn keep<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, v: S::F32) {
         // SAFETY: the trait's clause.
-        unsafe { store::<S, T, FULL, false>(s, self.residual.add(i), n, v) }
+        unsafe { store::<S, T, FULL>(s, self.residual.add(i), n, v, false) }
     }
 
     #[inline(always)]
