@@ -32,7 +32,10 @@ impl RowKernel for Copy {
             while at + step <= end {
                 let (from, to) = (self.source.add(at).cast::<f32>(), self.target.add(at).cast::<f32>());
                 // All four reads come first: a line is then written as a whole.
-                let v = [0, 1, 2, 3].map(|k| s.load_f32(from.add(k * S::LANES)));
+                let mut v = [s.splat(0.0); 4];
+                for (k, v) in v.iter_mut().enumerate() {
+                    *v = s.load_f32(from.add(k * S::LANES));
+                }
                 for (k, v) in v.into_iter().enumerate() {
                     if self.stream {
                         s.store_f32::<true>(to.add(k * S::LANES), v);

@@ -31,11 +31,37 @@ pub(super) trait Finish: Copy + Sync {
     /// - See the trait, with `n` = 1.
     unsafe fn value(&self, i: usize, y: f64, round: bool) -> f64;
 
+    /// Which of the kinds that have a loop of their own this is.
+    #[inline(always)]
+    fn kind(&self) -> Kind {
+        Kind::General
+    }
+
+    /// The same step, known at compile time to be of kind `kind`, which [`Finish::kind`] gave.
+    #[inline(always)]
+    fn known(self, _kind: Kind) -> Self {
+        self
+    }
+
     /// The same step from `column` on.
     ///
     /// # Safety
     /// - `column` is within the row or its end.
     unsafe fn at(self, column: usize) -> Self;
+}
+
+/// The kinds of step that models use most: a loop is compiled for each, since even a branch that is always foreseen costs
+/// something in a loop of ten instructions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Parameters that are all there, of the activation's dtype, without a one.
+    Same,
+    /// The same plus one.
+    PlusOne,
+    /// No parameters.
+    Bare,
+    /// Anything.
+    General,
 }
 
 /// Parameters of dtype T or f32, or none.
@@ -78,6 +104,15 @@ impl<T: Elem> Parameters<T> {
         }
     }
 
+    /// The same parameters, which are of T, in a form whose variant is known at compile time. Others become null.
+    #[inline(always)]
+    pub(super) fn known_same(self) -> Self {
+        match self {
+            Parameters::Same(p) => Parameters::Same(p),
+            _ => Parameters::Same(std::ptr::null()),
+        }
+    }
+
     /// Column `i`.
     ///
     /// # Safety
@@ -110,12 +145,11 @@ impl<T: Elem> Parameters<T> {
     }
 }
 
-/// Times `offset + w`, formed in f32; nothing where there is no weight.
+/// Times `w` or `1 + w`, formed in f32; nothing where there is no weight.
 #[derive(Clone, Copy)]
 pub(super) struct Weight<T> {
     weight: Parameters<T>,
-    /// 1 for Gemma's scale. For a plain weight -0, which added to anything, zeros of either sign included, changes nothing.
-    offset: f32,
+    plus_one: bool,
     activation: PhantomData<T>,
 }
 
@@ -124,8 +158,7 @@ unsafe impl<T: Elem> Sync for Weight<T> {}
 
 impl<T: Elem> Weight<T> {
     pub(super) fn new(columns: Option<Columns>, plus_one: bool) -> Self {
-        let offset = if plus_one { 1.0 } else { -0.0 };
-        Weight { weight: Parameters::new(columns), offset, activation: PhantomData }
+        Weight { weight: Parameters::new(columns), plus_one, activation: PhantomData }
     }
 }
 
@@ -134,7 +167,8 @@ impl<T: Elem> Finish for Weight<T> {
     unsafe fn apply<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, y: S::F32, _: bool) -> S::F32 {
         // SAFETY: the trait's clause.
         match unsafe { self.weight.load::<S, FULL>(s, i, n) } {
-            Some(w) => s.mul(y, s.add(s.splat(self.offset), w)),
+            Some(w) if self.plus_one => s.mul(y, s.add(s.splat(1.0), w)),
+            Some(w) => s.mul(y, w),
             None => y,
         }
     }
@@ -143,7 +177,31 @@ impl<T: Elem> Finish for Weight<T> {
     unsafe fn value(&self, i: usize, y: f64, _: bool) -> f64 {
         // SAFETY: the trait's clause.
         let weight = unsafe { self.weight.value(i) };
-        weight.map_or(y, |w| y * f64::from(self.offset + w as f32))
+        match weight {
+            Some(w) if self.plus_one => y * f64::from(1.0 + w as f32),
+            Some(w) => y * w,
+            None => y,
+        }
+    }
+
+    #[inline(always)]
+    fn kind(&self) -> Kind {
+        match (self.weight, self.plus_one) {
+            (Parameters::Same(_), false) => Kind::Same,
+            (Parameters::Same(_), true) => Kind::PlusOne,
+            (Parameters::Absent, _) => Kind::Bare,
+            (Parameters::Single(_), _) => Kind::General,
+        }
+    }
+
+    #[inline(always)]
+    fn known(self, kind: Kind) -> Self {
+        match kind {
+            Kind::Same => Weight { weight: self.weight.known_same(), plus_one: false, ..self },
+            Kind::PlusOne => Weight { weight: self.weight.known_same(), plus_one: true, ..self },
+            Kind::Bare => Weight { weight: Parameters::Absent, ..self },
+            Kind::General => self,
+        }
     }
 
     #[inline(always)]

@@ -15,8 +15,8 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use super::exact::centred_row;
-use super::finish::{Finish, Parameters};
-use super::source::{Plain, store};
+use super::finish::{Finish, Kind, Parameters};
+use super::source::{Plain, store, store_pair};
 use super::{CACHE_LINE, Columns, SUM_BLOCK, TRUSTED_FROM, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
@@ -104,6 +104,22 @@ impl<T: Elem> Finish for Affine<T> {
     }
 
     #[inline(always)]
+    fn kind(&self) -> Kind {
+        match (self.weight, self.bias) {
+            (Parameters::Same(_), Parameters::Same(_)) => Kind::Same,
+            _ => Kind::General,
+        }
+    }
+
+    #[inline(always)]
+    fn known(self, kind: Kind) -> Self {
+        match kind {
+            Kind::Same => Affine { weight: self.weight.known_same(), bias: self.bias.known_same() },
+            _ => self,
+        }
+    }
+
+    #[inline(always)]
     unsafe fn at(self, column: usize) -> Self {
         // SAFETY: the trait's clause.
         unsafe { Affine { weight: self.weight.at(column), bias: self.bias.at(column) } }
@@ -144,6 +160,13 @@ struct Centre {
     shift: f32,
 }
 
+impl Centre {
+    #[inline(always)]
+    fn normalise<S: Simd>(self, s: S, x: S::F32) -> S::F32 {
+        s.fma(s.sub(x, s.splat(self.centre)), s.splat(self.inverse), s.splat(self.shift))
+    }
+}
+
 impl<T: Elem> Centred<T> {
     /// # Safety
     /// - `self.width` columns are valid in `input`, `out` and the parameters; if `self.stream`, a fence follows.
@@ -155,7 +178,12 @@ impl<T: Elem> Centred<T> {
                 return centred_row(Plain(input), self.affine, out, self.width, self.eps);
             };
             let stream = self.stream && (out as usize).is_multiple_of(S::LANES * size_of::<T>());
-            self.scale(s, input, out, centre, next, stream);
+            let affine = self.affine;
+            if S::SPECIALISE && affine.kind() == Kind::Same {
+                self.scale(s, input, out, centre, affine.known(Kind::Same), next, stream);
+            } else {
+                self.scale(s, input, out, centre, affine, next, stream);
+            }
         }
     }
 
@@ -232,8 +260,7 @@ impl<T: Elem> Centred<T> {
                 squares[1] = s.fma(d, d, squares[1]);
             }
         }
-        let total = |v: [S::F32; 4]| s.sum(s.add(s.add(v[0], v[1]), s.add(v[2], v[3])));
-        (total(sums), total(squares))
+        (total(s, sums), total(s, squares))
     }
 
     /// The last pass. While a row is written past the caches, the next one is fetched.
@@ -242,28 +269,50 @@ impl<T: Elem> Centred<T> {
     /// - `self.width` columns are valid in `input`, `out` and the parameters.
     /// - With `stream`, `out` is aligned to a vector, and a fence follows.
     #[inline(always)]
-    unsafe fn scale<S: Simd>(&self, s: S, input: *const T, out: *mut T, c: Centre, next: *const T, stream: bool) {
-        let (centre, inverse, shift) = (s.splat(c.centre), s.splat(c.inverse), s.splat(c.shift));
-        let normalise = |x| s.fma(s.sub(x, centre), inverse, shift);
+    #[expect(clippy::too_many_arguments, reason = "the pointers of one row and how to treat it")]
+    unsafe fn scale<S: Simd>(
+        &self,
+        s: S,
+        input: *const T,
+        out: *mut T,
+        c: Centre,
+        affine: Affine<T>,
+        next: *const T,
+        stream: bool,
+    ) {
         let width = self.width;
         let mut i = 0;
         // SAFETY: the caller's clauses, by the loop's bounds. Every column is read before it is written.
         unsafe {
-            while i + S::LANES <= width {
+            while i + 2 * S::LANES <= width {
                 if stream && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
                     s.prefetch(next.wrapping_add(i).cast());
                 }
-                let y = normalise(T::load(s, input.add(i)));
-                let y = self.affine.apply::<S, true>(s, i, S::LANES, y, false);
+                let j = i + S::LANES;
+                let (first, second) = (T::load(s, input.add(i)), T::load(s, input.add(j)));
+                let first = affine.apply::<S, true>(s, i, S::LANES, c.normalise(s, first), false);
+                let second = affine.apply::<S, true>(s, j, S::LANES, c.normalise(s, second), false);
+                store_pair(s, out.add(i), [first, second], stream);
+                i += 2 * S::LANES;
+            }
+            if i + S::LANES <= width {
+                let y = c.normalise(s, T::load(s, input.add(i)));
+                let y = affine.apply::<S, true>(s, i, S::LANES, y, false);
                 store::<S, T, true>(s, out.add(i), S::LANES, y, stream);
                 i += S::LANES;
             }
             if i < width {
                 let n = width - i;
-                let y = normalise(T::load_tail(s, input.add(i), n));
-                let y = self.affine.apply::<S, false>(s, i, n, y, false);
+                let y = c.normalise(s, T::load_tail(s, input.add(i), n));
+                let y = affine.apply::<S, false>(s, i, n, y, false);
                 T::store_tail(s, out.add(i), n, y);
             }
         }
     }
+}
+
+/// The sum of all lanes of four vectors.
+#[inline(always)]
+fn total<S: Simd>(s: S, [a, b, c, d]: [S::F32; 4]) -> f32 {
+    s.sum(s.add(s.add(a, b), s.add(c, d)))
 }

@@ -11,8 +11,8 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use super::exact::scaled_row;
-use super::finish::{Finish, Weight};
-use super::source::{Plain, Source, Sum, store};
+use super::finish::{Finish, Kind, Weight};
+use super::source::{Plain, Source, Sum, store, store_pair};
 use super::{CACHE_LINE, Columns, SUM_BLOCK, TRUSTED_FROM, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
@@ -232,20 +232,19 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
             let Some(inverse) = statistic.inverse(sum, width).filter(|_| !vanishing) else {
                 return scaled_row(self.source, self.finish, self.out, width, statistic, round);
             };
+            let stream = stream && (self.out as usize).is_multiple_of(S::LANES * size_of::<T>());
             let inverse = s.splat(inverse);
             let round = T::NARROW && round;
-            let stream = stream && (self.out as usize).is_multiple_of(S::LANES * size_of::<T>());
-            let mut i = 0;
-            while i + S::LANES <= width {
-                // While a row is written past the caches, the next one is fetched.
-                if stream && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
-                    next.prefetch(s, i);
-                }
-                self.scale::<S, true>(s, i, S::LANES, inverse, round, stream);
-                i += S::LANES;
-            }
-            if i < width {
-                self.scale::<S, false>(s, i, width - i, inverse, round, false);
+            let kind = if S::SPECIALISE && !Src::PRODUCT { self.finish.kind() } else { Kind::General };
+            let known = |kind| Segment { finish: self.finish.known(kind), ..self };
+            match (kind, round) {
+                (Kind::Same, false) => known(Kind::Same).scale(s, width, inverse, false, stream, next),
+                (Kind::Same, true) => known(Kind::Same).scale(s, width, inverse, true, stream, next),
+                (Kind::PlusOne, false) => known(Kind::PlusOne).scale(s, width, inverse, false, stream, next),
+                (Kind::PlusOne, true) => known(Kind::PlusOne).scale(s, width, inverse, true, stream, next),
+                // Without a weight, a value rounded before is a value rounded once.
+                (Kind::Bare, _) => known(Kind::Bare).scale(s, width, inverse, false, stream, next),
+                (Kind::General, round) => self.scale(s, width, inverse, round, stream, next),
             }
         }
     }
@@ -297,29 +296,58 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
         }
     }
 
-    /// Columns `i..i + n` of the second pass.
+    /// The second pass. While a row is written past the caches, the next one is fetched.
     ///
     /// # Safety
-    /// - They are valid in source, finish and out; with `stream`, `out` is aligned to a vector there, and a fence follows.
+    /// - `width` columns are valid in source, finish and out; with `stream`, `out` is aligned to a vector, and a fence
+    ///   follows.
     #[inline(always)]
-    unsafe fn scale<S: Simd, const FULL: bool>(
+    unsafe fn scale<S: Simd>(self, s: S, width: usize, inverse: S::F32, round: bool, stream: bool, next: Src) {
+        let mut i = 0;
+        // SAFETY: the caller's clauses, by the loops' bounds. Everything is read at some columns before anything is written
+        // there, so `out` may be the input.
+        unsafe {
+            while i + 2 * S::LANES <= width {
+                if stream && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
+                    next.prefetch(s, i);
+                }
+                let first = self.vector::<S, true>(s, i, S::LANES, inverse, round);
+                let second = self.vector::<S, true>(s, i + S::LANES, S::LANES, inverse, round);
+                store_pair(s, self.out.add(i), [first, second], stream);
+                i += 2 * S::LANES;
+            }
+            if i + S::LANES <= width {
+                let y = self.vector::<S, true>(s, i, S::LANES, inverse, round);
+                store::<S, T, true>(s, self.out.add(i), S::LANES, y, stream);
+                i += S::LANES;
+            }
+            if i < width {
+                let y = self.vector::<S, false>(s, i, width - i, inverse, round);
+                store::<S, T, false>(s, self.out.add(i), width - i, y, false);
+            }
+        }
+    }
+
+    /// Columns `i..i + n` of the result.
+    ///
+    /// # Safety
+    /// - They are valid in source and finish.
+    #[inline(always)]
+    unsafe fn vector<S: Simd, const FULL: bool>(
         self,
         s: S,
         i: usize,
         n: usize,
         inverse: S::F32,
         round: bool,
-        stream: bool,
-    ) {
-        // SAFETY: the caller's clauses. Everything is read at these columns before anything is written there, so `out` may
-        // be the input.
+    ) -> S::F32 {
+        // SAFETY: the caller's clause.
         unsafe {
             let v = self.source.load::<S, FULL>(s, i, n);
             let y = s.mul(v, inverse);
             let y = if round { T::round(s, y) } else { y };
-            let y = self.finish.apply::<S, FULL>(s, i, n, y, round);
             self.source.keep::<S, FULL>(s, i, n, v);
-            store::<S, T, FULL>(s, self.out.add(i), n, y, stream);
+            self.finish.apply::<S, FULL>(s, i, n, y, round)
         }
     }
 }

@@ -31,6 +31,16 @@ pub(super) unsafe fn store<S: Simd, T: Elem, const FULL: bool>(s: S, p: *mut T, 
     }
 }
 
+/// Writes two vectors, past the caches with `stream`.
+///
+/// # Safety
+/// - `p` is valid for writing twice `S::LANES` elements; the clauses of [`Elem::store`] for `stream`.
+#[inline(always)]
+pub(super) unsafe fn store_pair<S: Simd, T: Elem>(s: S, p: *mut T, v: [S::F32; 2], stream: bool) {
+    // SAFETY: the caller's clauses.
+    unsafe { if stream { T::store_pair::<S, true>(s, p, v) } else { T::store_pair::<S, false>(s, p, v) } }
+}
+
 /// The values of one row before they are normalised. Lanes past the row read as zero.
 ///
 /// Every method's clause: columns `i..i + n` (`n` = `S::LANES` if `FULL`) are within the row.

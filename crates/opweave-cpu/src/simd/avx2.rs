@@ -26,6 +26,20 @@ const LANES: usize = 8;
 /// Rounding of `vcvtps2ph`: nearest, ties to even, whatever the thread's rounding mode is.
 const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT;
 
+/// Rounds each 32-bit lane to bf16, left in the lane's lower half; the upper half is zero. Wrong for NaN.
+///
+/// # Safety
+/// - The processor has AVX2.
+#[inline(always)]
+unsafe fn narrow_number(v: __m256) -> __m256i {
+    // SAFETY: the caller's clause.
+    unsafe {
+        let bits = _mm256_castps_si256(v);
+        let odd = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));
+        _mm256_srli_epi32::<16>(_mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd))
+    }
+}
+
 /// Rounds each 32-bit lane to bf16, left in the lane's lower half; the upper half is zero.
 ///
 /// # Safety
@@ -34,14 +48,11 @@ const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT;
 unsafe fn narrow_bf16(v: __m256) -> __m256i {
     // SAFETY: the caller's clause.
     unsafe {
-        let bits = _mm256_castps_si256(v);
-        let upper = _mm256_srli_epi32::<16>(bits);
-        let odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
-        let rounded = _mm256_srli_epi32::<16>(_mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd));
         // Rounding could carry a NaN to infinity or zero; its upper half with the quiet bit stays one.
+        let upper = _mm256_srli_epi32::<16>(_mm256_castps_si256(v));
         let nan = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
         let unordered = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_UNORD_Q>(v, v));
-        _mm256_blendv_epi8(rounded, nan, unordered)
+        _mm256_blendv_epi8(narrow_number(v), nan, unordered)
     }
 }
 
@@ -63,6 +74,7 @@ unsafe fn power_of_two(n: __m256) -> __m256 {
 impl Simd for Avx2 {
     const NAME: &'static str = "avx2";
     const LANES: usize = LANES;
+    const SPECIALISE: bool = true;
     type F32 = __m256;
 
     #[inline]
@@ -207,6 +219,29 @@ impl Simd for Avx2 {
             let lanes = narrow_bf16(v);
             let bits = _mm_packus_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
             if STREAM { _mm_stream_si128(p.cast(), bits) } else { _mm_storeu_si128(p.cast(), bits) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bf16_pair<const STREAM: bool>(self, p: *mut bf16, [a, b]: [__m256; 2]) {
+        // SAFETY: `self` proves AVX2; the caller's clause: twice LANES elements of two bytes are writable, aligned to LANES
+        // of them if streamed, which is why the halves are stored apart.
+        unsafe {
+            // NaN is so rare that one test of both vectors is cheaper than doing without a branch.
+            let unordered = _mm256_cmp_ps::<_CMP_UNORD_Q>(a, b);
+            let (a, b) = if _mm256_movemask_ps(unordered) == 0 {
+                (narrow_number(a), narrow_number(b))
+            } else {
+                (narrow_bf16(a), narrow_bf16(b))
+            };
+            // The pack works on 128-bit halves; the permutation puts these in order.
+            let bits = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(a, b));
+            if STREAM {
+                _mm_stream_si128(p.cast(), _mm256_castsi256_si128(bits));
+                _mm_stream_si128(p.cast::<__m128i>().add(1), _mm256_extracti128_si256::<1>(bits));
+            } else {
+                _mm256_storeu_si256(p.cast(), bits);
+            }
         }
     }
 

@@ -29,6 +29,19 @@ pub trait Elem: Element + Default {
     ///   [`Simd::fence`] follows.
     unsafe fn store<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: S::F32);
 
+    /// Rounds and writes two vectors.
+    ///
+    /// # Safety
+    /// - As for [`Elem::store`], with twice as many elements.
+    #[inline(always)]
+    unsafe fn store_pair<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: [S::F32; 2]) {
+        // SAFETY: the caller's clauses.
+        unsafe {
+            Self::store::<S, STREAM>(s, p, v[0]);
+            Self::store::<S, STREAM>(s, p.add(S::LANES), v[1]);
+        }
+    }
+
     /// Rounds lanes to this type and widens them again.
     fn round<S: Simd>(s: S, v: S::F32) -> S::F32;
 
@@ -73,9 +86,15 @@ pub trait Elem: Element + Default {
 pub(super) const MAX_LANES: usize = 16;
 
 macro_rules! elem {
-    ($type:ty, $narrow:literal, $load:ident, $store:ident, $round:expr, $to:expr, $from:expr) => {
+    ($type:ty, $narrow:literal, $load:ident, $store:ident, $round:expr, $to:expr, $from:expr $(, $pair:ident)?) => {
         impl Elem for $type {
             const NARROW: bool = $narrow;
+
+            $(#[inline(always)]
+            unsafe fn store_pair<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: [S::F32; 2]) {
+                // SAFETY: the caller's clauses are the same.
+                unsafe { s.$pair::<STREAM>(p, v) }
+            })?
 
             #[inline(always)]
             unsafe fn load<S: Simd>(s: S, p: *const Self) -> S::F32 {
@@ -109,7 +128,16 @@ macro_rules! elem {
 
 elem!(f32, false, load_f32, store_f32, |_, v| v, f64::from, |v| v as f32);
 elem!(f16, true, load_f16, store_f16, S::round_f16, f16::to_f64, |v| f16::from_f32(to_odd_f32(v)));
-elem!(bf16, true, load_bf16, store_bf16, S::round_bf16, bf16::to_f64, |v| bf16::from_f32(to_odd_f32(v)));
+elem!(
+    bf16,
+    true,
+    load_bf16,
+    store_bf16,
+    S::round_bf16,
+    bf16::to_f64,
+    |v| bf16::from_f32(to_odd_f32(v)),
+    store_bf16_pair
+);
 
 /// Rounds to f32 such that a second rounding to 16 bits gives the nearest value of the first: towards zero, with the last
 /// bit set if anything was lost. `half` rounds from f64 in two plain steps, which errs next to ties.

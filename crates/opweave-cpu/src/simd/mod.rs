@@ -8,7 +8,7 @@
 //! [`Avx2`] can only be had from its `detect`, which makes it the proof that the hardware has those instructions.
 //!
 //! All bodies, and all operations below them, are `#[inline(always)]`: a call that stayed a call would be compiled without
-//! the features of its caller.
+//! the features of its caller, ten times slower. Closures cannot be marked so; vectors stay out of them.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -43,6 +43,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     const LANES: usize;
     /// A vector of f32.
     type F32: Copy;
+    /// Whether loops are worth compiling once for each kind of parameters, which costs build time and code.
+    const SPECIALISE: bool;
 
     /// Runs `op` compiled for this instruction set.
     fn run<O: SimdOp>(self, op: O) -> O::Output;
@@ -123,6 +125,19 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// # Safety
     /// - As for [`Simd::store_f32`], with elements of bf16.
     unsafe fn store_bf16<const STREAM: bool>(self, p: *mut half::bf16, v: Self::F32);
+
+    /// Two vectors of bf16 one after the other: as two times [`Simd::store_bf16`], but some instruction sets can do better.
+    ///
+    /// # Safety
+    /// - As for [`Simd::store_f32`], with twice `LANES` elements of bf16.
+    #[inline(always)]
+    unsafe fn store_bf16_pair<const STREAM: bool>(self, p: *mut half::bf16, v: [Self::F32; 2]) {
+        // SAFETY: the caller's clauses.
+        unsafe {
+            self.store_bf16::<STREAM>(p, v[0]);
+            self.store_bf16::<STREAM>(p.add(Self::LANES), v[1]);
+        }
+    }
 
     /// Orders streamed stores before everything after it.
     fn fence(self);

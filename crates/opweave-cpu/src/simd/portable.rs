@@ -88,6 +88,7 @@ fn power_of_two(n: f32) -> f32 {
 impl Simd for Portable {
     const NAME: &'static str = "portable";
     const LANES: usize = LANES;
+    const SPECIALISE: bool = false;
     type F32 = V;
 
     #[inline]

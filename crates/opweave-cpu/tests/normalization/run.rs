@@ -256,6 +256,8 @@ impl Score {
                 continue;
             }
             let units = match (config.dtype, config.multiply) {
+                // The gate is itself a division of exponentials.
+                (DType::F32, _) if matches!(config.op, Op::Gated(..)) => 8.0,
                 (DType::F32, _) => 4.0,
                 (_, WeightMultiply::F32) => 1.0,
                 (_, WeightMultiply::AfterRounding) => 2.0,
