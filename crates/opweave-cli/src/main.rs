@@ -13,22 +13,36 @@ mod interrupt;
 mod log;
 mod names;
 mod output;
+mod progress;
 mod solutions;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
+use opweave_numerics::suite::SuiteSet;
 
 use args::{Cli, Command};
 use exit::{Exit, Failure};
 use output::Output;
 
 fn main() -> ExitCode {
+    let suites = match opweave_numerics::suites::builtin() {
+        Ok(suites) => suites,
+        Err(defect) => {
+            eprintln!("error: failed to list the suites: {defect}");
+            return Exit::Bad.into();
+        }
+    };
     // clap itself ends with 2 on a usage error and with 0 on --help.
-    let cli = Cli::parse();
+    let matches = args::suites::extend(Cli::command(), &suites).get_matches();
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
     log::start(cli.verbose);
     let mut out = Output::stdout(cli.color);
-    let outcome = run(&cli, &mut out).and_then(|exit| out.flush().map(|()| exit));
+    let arguments = args::suites::values(&matches, &suites);
+    let outcome = run(&cli, &suites, arguments, &mut out).and_then(|exit| out.flush().map(|()| exit));
     match outcome {
         Ok(exit) => exit.into(),
         // Whoever closed the pipe has read enough.
@@ -40,11 +54,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli, out: &mut Output) -> Result<Exit, Failure> {
+fn run(cli: &Cli, suites: &SuiteSet, arguments: Vec<(String, String)>, out: &mut Output) -> Result<Exit, Failure> {
     match &cli.command {
         Command::Catalog(args) => commands::catalog::run(args, out),
         Command::Explain(args) => commands::explain::run(args, out),
         Command::Devices(args) => commands::devices::run(args, out),
+        Command::Numerics(args) => commands::numerics::run(args, suites, arguments, out),
+        Command::Bench(args) => commands::bench::run(args, suites, arguments, out),
         Command::Compare(args) => commands::compare::run(args, out),
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use opweave_contract::ops::FAMILIES;
+use opweave_device::Instruments;
 use opweave_registry::FrozenRegistry;
 use opweave_runtime::Runtime;
 
@@ -20,4 +21,9 @@ pub(crate) fn runtime() -> Runtime {
 /// The frozen registry.
 pub(crate) fn registry(runtime: &Runtime) -> Result<Arc<FrozenRegistry>, Failure> {
     Ok(runtime.registry().context("failed to register the solutions")?)
+}
+
+/// The host's plain kernels, if a solution of this build has some.
+pub(crate) fn instruments() -> Option<Box<dyn Instruments>> {
+    None
 }

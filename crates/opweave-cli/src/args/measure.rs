@@ -40,13 +40,13 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) rounds: Option<u32>,
     /// Rest before each turn, in seconds [default: 0]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(crate) cooldown: Option<f64>,
     /// Budget of the warm-up before each turn, in milliseconds [default: 25]
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     pub(crate) warmup_ms: Option<f64>,
     /// Budget of the samples of each round, in milliseconds [default: 100]
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     pub(crate) repeat_ms: Option<f64>,
     /// Exactly so many samples in each round, instead of the budgets
     #[arg(long, value_name = "N")]

@@ -5,9 +5,14 @@
 
 mod compare;
 mod explain;
+mod measure;
+mod select;
+pub(crate) mod suites;
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use explain::ExplainArgs;
+pub(crate) use measure::{BenchArgs, NumericsArgs};
+pub(crate) use select::SelectArgs;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
@@ -38,6 +43,10 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// What this machine offers, and why the rest is absent
     Devices(DevicesArgs),
+    /// Validate implementations against the reference
+    Numerics(NumericsArgs),
+    /// Validate and time implementations
+    Bench(BenchArgs),
     /// Judge one benchmark report against another
     Compare(CompareArgs),
 }

@@ -37,8 +37,8 @@ pub(crate) fn run(
     };
     let base = Base::new(&args.select)?;
     let instruments = solutions::instruments();
-    let caches = caches(&*instruments);
-    let ground = BenchGround { numerics: base.ground(suites), instruments: Some(&*instruments), caches: &caches };
+    let caches = caches(instruments.as_deref());
+    let ground = BenchGround { numerics: base.ground(suites), instruments: instruments.as_deref(), caches: &caches };
     let failed = |error: BenchError| {
         let text = anyhow::anyhow!("failed to {error}");
         if error.exit_code() == 2 { Failure::Usage(text) } else { Failure::Broken(text) }
@@ -66,9 +66,9 @@ pub(crate) fn run(
 }
 
 /// The system's word on the caches, or the instruments' where it is silent.
-fn caches(instruments: &dyn Instruments) -> CacheSizes {
+fn caches(instruments: Option<&dyn Instruments>) -> CacheSizes {
     let mut caches = host_caches();
-    if let Some(bytes) = instruments.last_level_cache().filter(|b| *b > caches.last_level_bytes) {
+    if let Some(bytes) = instruments.and_then(Instruments::last_level_cache).filter(|b| *b > caches.last_level_bytes) {
         caches.last_level_bytes = bytes;
         caches.source.push_str(", last level by the instruments");
     }

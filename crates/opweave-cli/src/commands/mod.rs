@@ -3,10 +3,13 @@
 
 //! One file per command.
 
+pub(crate) mod bench;
 pub(crate) mod catalog;
 pub(crate) mod compare;
 pub(crate) mod devices;
 pub(crate) mod explain;
+mod ground;
+pub(crate) mod numerics;
 
 #[cfg(test)]
 mod schemas;

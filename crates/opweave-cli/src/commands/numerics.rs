@@ -67,12 +67,8 @@ fn show(report: &Report, out: &mut Output) -> Result<(), Failure> {
         let counts = out.tone(tone, &words(&operation.counts));
         out.line(format_args!("{:width$}  {counts}", operation.operation))?;
     }
-    let bad: Vec<&CaseReport> = report
-        .operations
-        .iter()
-        .flat_map(|o| o.cases.iter())
-        .filter(|case| !case.verdict.is_acceptable())
-        .collect();
+    let bad: Vec<&CaseReport> =
+        report.operations.iter().flat_map(|o| o.cases.iter()).filter(|case| !case.verdict.is_acceptable()).collect();
     for case in bad.iter().take(SHOWN) {
         let name = case.implementation.as_ref().map_or("-", |i| i.name.as_str());
         out.line("")?;

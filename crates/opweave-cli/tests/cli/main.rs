@@ -9,4 +9,5 @@ mod catalog;
 mod compare;
 mod devices;
 mod explain;
+mod measure;
 mod run;
