@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! CPU kernels.
+//! The CPU solution: kernels, and the rows that they are registered as.
+//!
+//! [`register`] adds three rows for each operator: `cpu.native.<op>.avx2`, `cpu.native.<op>.portable` and the floor,
+//! `cpu.reference.<op>`. Kernels run on the threads that the caller's stream lends them; results do not depend on how
+//! many there are.
 
 pub mod ceilings;
+mod native;
 pub mod normalization;
+mod ops;
+mod reference;
 mod rows;
 pub mod simd;
 
 pub use rows::Rows;
+
+use opweave_registry::{Registry, RegistryError};
+
+/// Registers every row of this crate.
+///
+/// # Errors
+/// [`RegistryError`] when the operations are not declared or a name is taken.
+pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    ops::register(registry)
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Launchers: from the arguments of a call to a kernel body. One file for each operator.
+
+mod normalization;
+
+use opweave_registry::{Registry, RegistryError};
+
+/// Registers every row of this crate.
+pub(crate) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    normalization::register(registry)
+}
