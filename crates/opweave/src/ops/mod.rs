@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The operators as functions on borrowed slices, one file each.
+//!
+//! The first argument of each function is a [`Handle`](crate::Handle): a prepared operator, or a problem that
+//! [`initialize`](crate::initialize) prepared for this process. Engines with device pointers call
+//! [`Prepared::enqueue`](crate::Prepared::enqueue) instead.
+
+mod normalization;
+
+pub use normalization::*;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The normalization family.
+
+mod fused_add_gemma_rms_norm;
+mod fused_add_rms_norm;
+mod gemma_rms_norm;
+mod l2_norm;
+mod layer_norm;
+mod rms_norm;
+mod rms_norm_gated;
+
+pub use fused_add_gemma_rms_norm::fused_add_gemma_rms_norm;
+pub use fused_add_rms_norm::fused_add_rms_norm;
+pub use gemma_rms_norm::gemma_rms_norm;
+pub use l2_norm::l2_norm;
+pub use layer_norm::layer_norm;
+pub use rms_norm::rms_norm;
+pub use rms_norm_gated::rms_norm_gated;
+
+pub use opweave_contract::ops::normalization::{
+    FusedAddGemmaRmsNorm, FusedAddGemmaRmsNormArgs, FusedAddGemmaRmsNormProblem, FusedAddRmsNorm, FusedAddRmsNormArgs,
+    FusedAddRmsNormProblem, Gate, GateOrder, GemmaRmsNorm, GemmaRmsNormArgs, GemmaRmsNormProblem, L2Form, L2Norm,
+    L2NormArgs, L2NormProblem, LayerNorm, LayerNormArgs, LayerNormProblem, RmsNorm, RmsNormArgs, RmsNormGated,
+    RmsNormGatedArgs, RmsNormGatedProblem, RmsNormProblem, Sum, WeightMultiply,
+};
