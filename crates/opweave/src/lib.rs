@@ -59,3 +59,8 @@ pub use {
     opweave_contract as contract, opweave_device as device, opweave_registry as registry, opweave_runtime,
     opweave_tensor,
 };
+
+/// The README's example is a test.
+#[cfg(all(doctest, feature = "cpu"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
