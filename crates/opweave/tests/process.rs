@@ -45,7 +45,10 @@ fn a_process_is_initialised_once_and_says_what_it_lacks() -> Result<(), Box<dyn 
     let mut rows = [1.0_f32; 4];
     let rows = Output::in_place(TensorMut::new(&mut rows, &[1, 4])?);
     let outside = layer_norm(&LayerNormProblem::new(4, DType::F32), rows, None, None, 1e-5, &stream);
-    assert!(matches!(outside, Err(CallError::State(StateError::Outside { operation: "layer_norm", .. }))), "{outside:?}");
+    assert!(
+        matches!(outside, Err(CallError::State(StateError::Outside { operation: "layer_norm", .. }))),
+        "{outside:?}"
+    );
 
     let conflict = initialize(&Config::new());
     assert!(matches!(conflict, Err(opweave::InitializeError::Conflict { .. })), "{conflict:?}");
