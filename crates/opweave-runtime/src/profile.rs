@@ -15,6 +15,9 @@ use sha2::{Digest, Sha256};
 
 use crate::Query;
 
+#[cfg(test)]
+mod tests;
+
 /// The usual name of the file.
 pub const PROFILE_FILE: &str = "opweave.profile.toml";
 
@@ -23,6 +26,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 /// A profile as it is stored.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// [`SCHEMA_VERSION`].
@@ -36,6 +40,7 @@ pub struct Profile {
 
 /// The fastest validated implementation of one problem class.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// The operation.
@@ -44,7 +49,7 @@ pub struct Entry {
     pub device: String,
     /// The problem's facts, as `k=v` separated by spaces.
     pub problem: String,
-    /// The sizes: `all`, `..=8`-style ranges as selection prints them.
+    /// The sizes as selection prints them: `all`, `0..=8`, `9..`.
     pub bucket: String,
     /// The row.
     pub implementation: String,
@@ -54,6 +59,7 @@ pub struct Entry {
 
 /// What a profile entry rests on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// Digest of the numerics report that validated the implementation.

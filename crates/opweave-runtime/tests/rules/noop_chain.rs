@@ -18,7 +18,7 @@ use opweave_runtime::{Config, InitializeError, Request, Runtime};
 use opweave_tensor::{DType, LayoutId, RawTensor};
 
 use crate::support::call::Call;
-use crate::support::kernel::take_log;
+use crate::support::kernel::{TestKernel, take_log};
 use crate::support::operators::*;
 use crate::support::world::{NOOP, builder, runtime};
 
@@ -447,6 +447,67 @@ fn inference_describes_the_outputs_of_the_call() {
     // The same without a device: from the problem alone.
     let specs = TestAttention::describe(&attention());
     assert_eq!(specs.outputs(&dims)[0].shape, [3, 8, 64]);
+}
+
+/// After initialize nothing looks at the environment again: not a late preparation, not a call.
+#[test]
+fn calls_read_the_environment_no_more() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let reads = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&reads);
+    let environment = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        opweave_runtime::Environment::default()
+    };
+    let runtime = builder(&[]).environment(environment).build();
+    let bindings = runtime.initialize(&Config::new().device(NOOP).operations(["test_norm"])).unwrap();
+    assert_eq!(reads.load(Ordering::Relaxed), 1);
+    let prepared = bindings.prepare(NOOP, Request::<TestNorm>::new(norm())).unwrap();
+    let (stream, call) = (stream(), Call::new(&prepared, &[3]));
+    enqueue(&prepared, &call, StreamRef::host(&stream)).unwrap();
+    unchecked(&prepared, &call, StreamRef::host(&stream)).unwrap();
+    bindings.prepared::<TestNorm>(NOOP, &norm()).unwrap();
+    assert_eq!(reads.load(Ordering::Relaxed), 1);
+}
+
+/// A launch runs under no lock: while it runs, another thread calls the same prepared operator and prepares more.
+#[test]
+fn a_launch_holds_no_lock() {
+    use std::sync::{OnceLock, mpsc};
+    static BINDINGS: OnceLock<Arc<opweave_runtime::Bindings>> = OnceLock::new();
+    static PREPARED: OnceLock<Prepared<TestNorm>> = OnceLock::new();
+    fn meanwhile() {
+        let bindings = BINDINGS.get().unwrap();
+        bindings.prepare(NOOP, Request::<TestNorm>::new(TestNormProblem::new(8, DType::F32))).unwrap();
+        let (prepared, stream) = (PREPARED.get().unwrap(), stream());
+        // Three rows make the outer call, none the inner one.
+        enqueue(prepared, &Call::new(prepared, &[0]), StreamRef::host(&stream)).unwrap();
+    }
+    fn launch(args: &TestNormArgs, _: Workspace, _: StreamRef<'_>) -> Result<(), LaunchError> {
+        if args.input.dim(0) == 0 {
+            return Ok(());
+        }
+        let (done, wait) = mpsc::channel();
+        std::thread::spawn(move || {
+            meanwhile();
+            done.send(())
+        });
+        wait.recv_timeout(std::time::Duration::from_secs(10)).map_err(|e| LaunchError::Refused(e.to_string()))
+    }
+    let bindings = runtime().initialize(&Config::new().device(NOOP).operations(["test_norm"])).unwrap();
+    assert!(BINDINGS.set(bindings).is_ok());
+    let spec = crate::registry_rules::row("a", 0);
+    let kernel = TestKernel::<TestNorm> { launch, ..TestKernel::new(spec.clone()) };
+    let key = opweave_device::DeviceKey::noop(&[]);
+    let bucket = opweave_registry::Bucket::ALL;
+    let context = opweave_registry::PrepareContext { device: NOOP, key: &key, bucket, communicator: None };
+    let plan = opweave_registry::Kernel::prepare(&kernel, &norm(), &context).unwrap();
+    let record = opweave_registry::Record { bucket, spec, considered: Vec::new(), because: String::new() };
+    let (buckets, mode) = (opweave_registry::Buckets::none(), ExecutionMode::Graph);
+    let prepared = Prepared::new(norm(), NOOP, key.clone(), mode, 0, buckets, vec![(plan, record)]).unwrap();
+    let prepared = PREPARED.get_or_init(|| prepared);
+    let (stream, call) = (stream(), Call::new(prepared, &[3]));
+    enqueue(prepared, &call, StreamRef::host(&stream)).unwrap();
 }
 
 /// What the invariant asks of types.
