@@ -85,8 +85,12 @@ pub(super) fn facts(hidden_size: usize, dtype: &str) -> Vec<String> {
     vec![format!("hidden_size={hidden_size}"), format!("dtype={dtype}")]
 }
 
-/// All cases of an operator but its own.
-pub(super) fn cases<O: Operator>(shape: &Shape, arguments: &SuiteArguments) -> Vec<Case<O>> {
+/// All cases of an operator: the family's and its own, or every mode and dtype on the shape that the arguments name.
+pub(super) fn cases<O: Operator>(
+    shape: &Shape,
+    arguments: &SuiteArguments,
+    own: impl IntoIterator<Item = Case<O>>,
+) -> Vec<Case<O>> {
     let (tokens, hidden_size) = (arguments.integer("tokens"), arguments.integer("hidden_size"));
     if tokens.is_some() || hidden_size.is_some() {
         return combinations(tokens.unwrap_or(SMALL.0), hidden_size.unwrap_or(SMALL.1));
@@ -98,6 +102,7 @@ pub(super) fn cases<O: Operator>(shape: &Shape, arguments: &SuiteArguments) -> V
     cases.extend(layouts(shape));
     cases.extend(magnitudes(shape));
     cases.extend(offsets(shape));
+    cases.extend(own);
     cases
 }
 

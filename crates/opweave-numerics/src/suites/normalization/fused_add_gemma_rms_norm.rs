@@ -21,7 +21,7 @@ impl Suite for FusedAddGemmaRmsNormSuite {
     }
 
     fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<FusedAddGemmaRmsNorm>> {
-        common::cases(&SHAPE, arguments)
+        common::cases(&SHAPE, arguments, [])
     }
 
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<FusedAddGemmaRmsNorm>> {

@@ -42,9 +42,7 @@ impl Suite for FusedAddRmsNormSuite {
     }
 
     fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<FusedAddRmsNorm>> {
-        let mut cases = common::cases(&SHAPE, arguments);
-        cases.extend(worked());
-        cases
+        common::cases(&SHAPE, arguments, worked())
     }
 
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<FusedAddRmsNorm>> {

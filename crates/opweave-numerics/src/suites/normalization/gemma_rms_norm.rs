@@ -48,9 +48,7 @@ impl Suite for GemmaRmsNormSuite {
     }
 
     fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<GemmaRmsNorm>> {
-        let mut cases = common::cases(&SHAPE, arguments);
-        cases.extend(scales());
-        cases
+        common::cases(&SHAPE, arguments, scales())
     }
 
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<GemmaRmsNorm>> {

@@ -46,9 +46,7 @@ impl Suite for L2NormSuite {
     }
 
     fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<L2Norm>> {
-        let mut cases = common::cases(&SHAPE, arguments);
-        cases.extend(epsilon_rules());
-        cases
+        common::cases(&SHAPE, arguments, epsilon_rules())
     }
 
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<L2Norm>> {

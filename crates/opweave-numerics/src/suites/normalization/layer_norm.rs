@@ -56,9 +56,7 @@ impl Suite for LayerNormSuite {
     }
 
     fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<LayerNorm>> {
-        let mut cases = common::cases(&SHAPE, arguments);
-        cases.extend(offset_rows());
-        cases
+        common::cases(&SHAPE, arguments, offset_rows())
     }
 
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<LayerNorm>> {

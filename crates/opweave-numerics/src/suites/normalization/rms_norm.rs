@@ -50,9 +50,7 @@ impl Suite for RmsNormSuite {
     }
 
     fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<RmsNorm>> {
-        let mut cases = common::cases(&SHAPE, arguments);
-        cases.extend(rounding_orders());
-        cases
+        common::cases(&SHAPE, arguments, rounding_orders())
     }
 
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<RmsNorm>> {

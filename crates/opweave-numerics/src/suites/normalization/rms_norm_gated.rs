@@ -42,10 +42,7 @@ impl Suite for RmsNormGatedSuite {
     }
 
     fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<RmsNormGated>> {
-        let mut cases = common::cases(&SHAPE, arguments);
-        cases.extend(groups());
-        cases.extend(gate_tails());
-        cases
+        common::cases(&SHAPE, arguments, groups().into_iter().chain(gate_tails()))
     }
 
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<RmsNormGated>> {

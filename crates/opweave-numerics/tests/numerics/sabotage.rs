@@ -4,8 +4,6 @@
 //! The comparators, tested by sabotage: an honest result passes, and each kind of damage is caught, for every dtype and
 //! every rule that a contract can bring.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure to set one up is a failed test")]
-
 use opweave_numerics::codec;
 use opweave_numerics::compare::{
     Computation, Doubt, Expected, LeafResult, NanPolicy, Rule, Tolerance, Values, compare,

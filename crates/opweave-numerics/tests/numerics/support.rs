@@ -3,18 +3,18 @@
 
 //! A kernel for every operator that has a reference, right or wrong as a test asks: what the harness is tried on.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests: a failure to set one up is a failed test")]
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use opweave_contract::{ArgVisitor, DynDims, OperationDecl, Operator, Role, ops};
 use opweave_device::cpu::{CpuDevice, Serial};
 use opweave_device::{Device, DeviceKind, LaunchError, RawFault, StreamRef};
-use opweave_numerics::suite::SuiteSet;
+use opweave_numerics::suite::{ArgumentKind, Axis, Case, Suite, SuiteArgument, SuiteArguments, SuiteSet, tensor_suite};
 use opweave_numerics::{Config, Ground, Interrupt, Report, RunError, Silent, codec, run, suites};
 use opweave_reference::{Arguments, Reference, Values};
-use opweave_registry::{FrozenRegistry, Kernel, KernelSpec, Plan, PrepareContext, PrepareError, Registry, Workspace};
+use opweave_registry::{
+    FrozenRegistry, Kernel, KernelSpec, Needs, Plan, PrepareContext, PrepareError, Registry, Workspace,
+};
 use opweave_tensor::RawTensor;
 
 /// What is wrong with a kernel.
@@ -67,6 +67,16 @@ impl<O: Operator> ByReference<O> {
     pub(crate) fn new(name: &str, damage: Damage) -> Self {
         let spec = KernelSpec::new(format!("cpu.test.{}.{name}", O::NAME), "test", DeviceKind::Cpu, O::CONTRACTS);
         ByReference { spec, damage, operator: std::marker::PhantomData }
+    }
+
+    pub(crate) fn needs(mut self, needs: Needs) -> Self {
+        self.spec.needs = needs;
+        self
+    }
+
+    pub(crate) fn solution(mut self, solution: &str) -> Self {
+        self.spec.solution = solution.to_owned();
+        self
     }
 
     pub(crate) fn claims(mut self, deterministic: bool, batch_invariant: bool) -> Self {
@@ -168,7 +178,7 @@ impl<O: Reference> Plan<O> for ReferencePlan<O> {
         let signature = O::signature();
         let tensors = specs.tensors().zip(&seen.tensors).map(|(spec, view)| {
             let view = view.as_ref()?;
-            if self.damage == Damage::Ignores(spec.name) && spec.role == Role::In {
+            if self.damage == Damage::Ignores(spec.name) && spec.role != Role::Out {
                 return signature
                     .tensors
                     .iter()
@@ -285,4 +295,55 @@ pub(crate) fn try_run_on(registry: &FrozenRegistry, suites: &SuiteSet, config: &
 /// Runs opweave's own suites.
 pub(crate) fn run_on(registry: &FrozenRegistry, config: &Config) -> Report {
     try_run_on(registry, &suites::builtin().unwrap(), config).unwrap()
+}
+
+/// A suite of one case, as another crate might bring it.
+pub(crate) struct TinySuite;
+
+impl Suite for TinySuite {
+    type Op = ops::normalization::L2Norm;
+    fn cases(&self, _: &SuiteArguments) -> Vec<Case<Self::Op>> {
+        tensor_suite(&[("t2", &[2])], &[Axis::sizes("hidden_size", "h", &[8]), Axis::new("dtype", &["f32"])]).unwrap()
+    }
+    fn base(&self) -> Vec<String> {
+        vec!["hidden_size=8".to_owned(), "dtype=f32".to_owned()]
+    }
+    fn accumulation_length(&self, case: &Case<Self::Op>) -> usize {
+        case.problem.hidden_size
+    }
+}
+
+/// A suite with an argument that the command line has already.
+pub(crate) struct Colliding;
+
+impl Suite for Colliding {
+    type Op = ops::normalization::L2Norm;
+    fn arguments(&self) -> &'static [SuiteArgument] {
+        &[SuiteArgument { name: "seed", kind: ArgumentKind::Integer(0, 1), help: "" }]
+    }
+    fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<Self::Op>> {
+        TinySuite.cases(arguments)
+    }
+    fn base(&self) -> Vec<String> {
+        TinySuite.base()
+    }
+    fn accumulation_length(&self, case: &Case<Self::Op>) -> usize {
+        case.problem.hidden_size
+    }
+}
+
+/// A suite that gives one label twice.
+pub(crate) struct TwoLabels;
+
+impl Suite for TwoLabels {
+    type Op = ops::normalization::L2Norm;
+    fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<Self::Op>> {
+        [TinySuite.cases(arguments), TinySuite.cases(arguments)].concat()
+    }
+    fn base(&self) -> Vec<String> {
+        TinySuite.base()
+    }
+    fn accumulation_length(&self, case: &Case<Self::Op>) -> usize {
+        case.problem.hidden_size
+    }
 }

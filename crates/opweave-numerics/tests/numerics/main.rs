@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Tests of the public interface, in one binary.
+
+#![expect(clippy::unwrap_used, reason = "tests and their helpers: what cannot be set up is a failed test")]
+
+mod harness;
+mod refusal;
+mod run;
+mod sabotage;
+mod support;
