@@ -8,6 +8,7 @@
 mod calls;
 mod clauses;
 mod declarations;
+mod layouts;
 mod pieces;
 mod probe;
 mod problems;
