@@ -170,6 +170,9 @@ fn a_profile_beats_rank_an_override_beats_the_profile_and_filters_beat_both() {
     assert_eq!(chosen(Some(&b), None, none), ("b".into(), Winner::Profile));
     let a = Override { value: "a".into(), source: OverrideSource::Argument };
     assert_eq!(chosen(Some(&b), Some(&a), none), ("a".into(), Winner::Override(a.clone())));
+    // A solution names several rows: among them rank decides, not the profile (rule O5).
+    let native = Override { value: "native".into(), source: OverrideSource::Argument };
+    assert_eq!(chosen(Some(&b), Some(&native), none), ("a".into(), Winner::Override(native.clone())));
     assert_eq!(chosen(Some(&c), None, none), ("c".into(), Winner::Profile));
     assert_eq!(chosen(Some(&c), None, deterministic), ("a".into(), Winner::Rank), "a row that does not apply");
     assert_eq!(chosen(Some(&gone), None, none), ("a".into(), Winner::Rank));
