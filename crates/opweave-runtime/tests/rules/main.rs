@@ -11,6 +11,7 @@ mod support;
 mod binding_rules;
 mod bucket_rules;
 mod catalog_rules;
+mod explain_rules;
 mod golden;
 mod initialize_rules;
 mod noop_chain;

@@ -416,6 +416,43 @@ fn sync_names_operator_kernel_problem_and_stream() {
 }
 
 #[test]
+fn sync_leaves_a_capture_alone() {
+    let prepared = prepare::<TestNorm>(&builder(&[("OPWEAVE_SYNC", "1")]).build(), Request::new(norm()));
+    let (stream, call) = (stream(), Call::new(&prepared, &[3]));
+    stream.begin_capture().unwrap();
+    enqueue(&prepared, &call, StreamRef::host(&stream)).unwrap();
+    let graph = stream.end_capture().unwrap();
+    graph.replay(StreamRef::host(&stream)).unwrap();
+    assert_eq!(take_log().len(), 1);
+}
+
+/// Case B17: a launch that fails is the error of its own call, and the next call is whole.
+#[test]
+fn b17_a_failed_launch_is_the_error_of_its_call_alone() {
+    fn launch(args: &TestNormArgs, _: Workspace, _: StreamRef<'_>) -> Result<(), LaunchError> {
+        match args.input.dim(0) {
+            7 => Err(DeviceError::Driver { device: NOOP, code: 1, message: "invalid configuration".into() }.into()),
+            _ => Ok(()),
+        }
+    }
+    let spec = crate::registry_rules::row("a", 0);
+    let kernel = TestKernel::<TestNorm> { launch, ..TestKernel::new(spec.clone()) };
+    let (key, bucket) = (opweave_device::DeviceKey::noop(&[]), opweave_registry::Bucket::ALL);
+    let context = opweave_registry::PrepareContext { device: NOOP, key: &key, bucket, communicator: None };
+    let plan = opweave_registry::Kernel::prepare(&kernel, &norm(), &context).unwrap();
+    let record = opweave_registry::Record { bucket, spec, considered: Vec::new(), because: String::new() };
+    let (buckets, mode) = (opweave_registry::Buckets::none(), ExecutionMode::Graph);
+    let prepared = Prepared::new(norm(), NOOP, key.clone(), mode, 0, buckets, vec![(plan, record)]).unwrap();
+    let stream = stream();
+    let call = |rows: usize| enqueue(&prepared, &Call::new(&prepared, &[rows]), StreamRef::host(&stream));
+    assert_eq!(call(6), Ok(()));
+    let error = call(7).unwrap_err().to_string();
+    assert!(error.starts_with("test_norm: kernel `a` failed for problem [hidden_size=64"), "{error}");
+    assert!(error.ends_with("driver error 1: invalid configuration"), "{error}");
+    assert_eq!(call(8), Ok(()));
+}
+
+#[test]
 fn two_threads_enqueue_one_plan_on_two_streams_with_two_workspaces() {
     let prepared = prepare::<TestAttention>(&runtime(), Request::new(attention()));
     std::thread::scope(|scope| {
