@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::process::Program;
-use crate::{features, license, markdown, model, odd_shapes, opweave, package, tidy};
+use crate::{features, license, markdown, model, new, odd_shapes, opweave, package, tidy};
 
 /// Which steps to run.
 #[derive(Args)]
@@ -42,6 +42,7 @@ const STEPS: &[Step] = &[
     Step { name: "docs", what: "the documentation builds without a warning", run: docs },
     Step { name: "features", what: "each crate alone, with no, each and all features", run: features::run },
     Step { name: "package", what: "each crate packs and builds from its package", run: package::run },
+    Step { name: "scaffold", what: "what cargo xtask new writes builds and runs", run: new::trial::run },
     Step { name: "outside", what: "a crate outside the workspace adds an operator and a solution", run: outside },
     Step { name: "main-job", what: "the README's first command, in short form", run: main_job },
     Step { name: "real", what: "the norms on a real model's tensors", run: real },

@@ -7,6 +7,7 @@ mod features;
 mod license;
 mod markdown;
 mod model;
+mod new;
 mod odd_shapes;
 mod opweave;
 mod package;
@@ -34,6 +35,9 @@ enum Command {
     Tidy,
     /// Run every check that a change must pass, and stop at the first that fails
     Ci(ci::Options),
+    /// Begin an operator, a kernel or a solution: writes its files and says what is left
+    #[command(subcommand)]
+    New(new::New),
     /// Validate operators: runs `opweave numerics` with these arguments in release mode
     #[command(disable_help_flag = true)]
     Numerics(opweave::Arguments),
@@ -70,6 +74,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Tidy => tidy::run(&root)?,
         Command::Ci(options) => ci::run(&root, &options)?,
+        Command::New(new) => new::run(&root, &new)?,
         Command::Numerics(arguments) => return opweave::run(&root, "numerics", &arguments),
         Command::Bench(arguments) => return opweave::run(&root, "bench", &arguments),
         Command::License => license::run(&root)?,
