@@ -106,6 +106,11 @@ pub(super) fn scaffold(root: &Path, family: &Name, name: &Name) -> Result<Scaffo
         edit(&SUITE, false, format!("mod {family};"), Place::Among("mod "));
         edit(&SUITE, false, format!("    {family}::add(&mut set)?;"), before("::add(&mut set)", "fn builtin"));
     }
+    scaffold.edits.push(Edit {
+        file: "crates/opweave-contract/tests/contract/main.rs".to_owned(),
+        line: format!("            $function::<opweave_contract::ops::{family}::{camel}>(),"),
+        place: before("];", "let mut covered"),
+    });
     scaffold.left = vec![
         format!("run it as it is: cargo xtask numerics --operation {name}"),
         "the contract: the formula and its source, the modes, the facts with their legal values, the tensors".into(),
@@ -113,7 +118,9 @@ pub(super) fn scaffold(root: &Path, family: &Name, name: &Name) -> Result<Scaffo
         "the CPU kernel, then the public function's arguments and words".into(),
         "the suite: shapes of four model families, edges of the arithmetic, one case past 2^31 elements in tier full"
             .into(),
-        format!("docs/contracts/{name}.md"),
+        format!(
+            "docs/contracts/{name}.md; OPWEAVE_UPDATE_PAGES=1 cargo test -p opweave-contract fills in its declaration"
+        ),
         "snapshots that list every operator: INSTA_UPDATE=always cargo test, then read what changed".into(),
     ];
     Ok(scaffold)

@@ -9,6 +9,7 @@ mod calls;
 mod clauses;
 mod declarations;
 mod layouts;
+mod pages;
 mod pieces;
 mod probe;
 mod problems;
