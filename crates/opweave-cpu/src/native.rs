@@ -13,7 +13,7 @@ use opweave_registry::{
     Kernel, KernelSpec, Needs, Plan, PrepareContext, PrepareError, Registry, RegistryError, Reject, Workspace,
 };
 
-use crate::simd::Isa;
+use crate::simd::{Isa, last_level_cache};
 
 /// What every AVX2 row needs of the processor: the features behind the token that the kernels run on.
 const AVX2: &[&str] = &["avx2", "f16c", "fma"];
@@ -50,6 +50,8 @@ impl<O: Native> Kernel<O> for NativeKernel<O> {
     }
 
     fn prepare(&self, problem: &O::Problem, _: &PrepareContext<'_>) -> Result<Arc<dyn Plan<O>>, PrepareError> {
+        // Asked of the processor once, here rather than in the first call.
+        last_level_cache();
         Ok(Arc::new(NativePlan::<O> { problem: *problem, isa: self.isa }))
     }
 }

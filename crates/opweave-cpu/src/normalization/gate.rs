@@ -12,7 +12,7 @@ use super::rms::{Common, Statistic, run};
 use super::source::{Plain, Source, load};
 use super::{Columns, streams};
 use crate::rows::Rows;
-use crate::simd::{Elem, Isa, Simd, sigmoid, silu};
+use crate::simd::{Elem, Isa, Simd, times_sigmoid, times_silu};
 
 /// The function applied to the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +24,12 @@ pub enum Activation {
 }
 
 impl Activation {
+    /// `y * gate(z)`.
     #[inline(always)]
-    fn apply<S: Simd>(self, s: S, z: S::F32) -> S::F32 {
+    fn times<S: Simd>(self, s: S, y: S::F32, z: S::F32) -> S::F32 {
         match self {
-            Activation::Silu => silu(s, z),
-            Activation::Sigmoid => sigmoid(s, z),
+            Activation::Silu => times_silu(s, y, z),
+            Activation::Sigmoid => times_sigmoid(s, y, z),
         }
     }
 
@@ -145,7 +146,7 @@ impl<T: Elem> Source for Product<T> {
     unsafe fn load<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize) -> S::F32 {
         // SAFETY: the trait's clause.
         let (x, z) = unsafe { (load::<S, T, FULL>(s, self.input.add(i), n), load::<S, T, FULL>(s, self.z.add(i), n)) };
-        s.mul(x, self.activation.apply(s, z))
+        self.activation.times(s, x, z)
     }
 
     #[inline(always)]
@@ -185,7 +186,7 @@ impl<F: Finish, T: Elem> Finish for Gated<F, T> {
         unsafe {
             let y = self.first.apply::<S, FULL>(s, i, n, y, round);
             let y = if round { T::round(s, y) } else { y };
-            s.mul(y, self.activation.apply(s, load::<S, T, FULL>(s, self.z.add(i), n)))
+            self.activation.times(s, y, load::<S, T, FULL>(s, self.z.add(i), n))
         }
     }
 

@@ -56,19 +56,6 @@ unsafe fn narrow_bf16(v: __m256) -> __m256i {
     }
 }
 
-/// 2^n for integral `n` in `-126..=127`.
-///
-/// # Safety
-/// - The processor has AVX2.
-#[inline(always)]
-unsafe fn power_of_two(n: __m256) -> __m256 {
-    // SAFETY: the caller's clause.
-    unsafe {
-        let biased = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
-        _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased))
-    }
-}
-
 // SAFETY of every block below: `self` proves the instructions; what a block reads or writes through a pointer is its
 // function's own clause.
 impl Simd for Avx2 {
@@ -142,12 +129,11 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn scale_down(self, a: __m256, n: __m256) -> __m256 {
+    fn power_of_two(self, n: __m256) -> __m256 {
         // SAFETY: `self` proves AVX2.
         unsafe {
-            let first = _mm256_max_ps(n, _mm256_set1_ps(-100.0));
-            let scaled = _mm256_mul_ps(a, power_of_two(first));
-            _mm256_mul_ps(scaled, power_of_two(_mm256_sub_ps(n, first)))
+            let biased = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+            _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased))
         }
     }
 

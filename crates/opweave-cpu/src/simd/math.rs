@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! Functions of the gates, to about one unit in the last place of f32 and right in both tails.
+//! Functions of the gates, to a few units in the last place of f32 and right in both tails.
 
 use super::Simd;
 
@@ -9,15 +9,18 @@ use super::Simd;
 const LN_2_UPPER: f32 = 355.0 / 512.0;
 const LN_2_LOWER: f32 = (std::f64::consts::LN_2 - 355.0 / 512.0) as f32;
 
-/// `e^x` for `x <= 0`; NaN for NaN, 0 for -infinity, subnormal results included.
+/// Below this, results are zero whatever else multiplies them within reason; the bound keeps powers of two in range.
+const LEAST_EXPONENT: f32 = -138.0;
+
+/// `e^x` for `x <= 0` as `p * a * b`: `p` between 0.7 and 1.5, `a` and `b` powers of two, `p * a` in the normal range. Kept
+/// apart so that a product with something large loses nothing to a factor below the normal range.
 ///
-/// `x = n ln 2 + r` with `|r| <= ln 2 / 2`, `ln 2` in two parts so that `r` is exact enough (Cody and Waite), the Taylor
-/// series of `e^r`, and multiplications by powers of two.
+/// `x = n ln 2 + r` with `|r| <= ln 2 / 2`, `ln 2` in two parts so that `r` is exact enough (Cody and Waite), and the Taylor
+/// series of `e^r`.
 #[inline(always)]
-pub(crate) fn exp_nonpositive<S: Simd>(s: S, x: S::F32) -> S::F32 {
-    // Below this the result is 0 after rounding (e^-104 < 2^-150); the bound keeps the exponent in range. `max` keeps its
-    // second argument where one is NaN.
-    let x = s.max(s.splat(-104.0), x);
+pub(super) fn exp_parts<S: Simd>(s: S, x: S::F32) -> (S::F32, S::F32, S::F32) {
+    // `max` keeps its second argument where one is NaN.
+    let x = s.max(s.splat(LEAST_EXPONENT), x);
     let n = s.round(s.mul(x, s.splat(std::f32::consts::LOG2_E)));
     let r = s.fma(n, s.splat(-LN_2_UPPER), x);
     let r = s.fma(n, s.splat(-LN_2_LOWER), r);
@@ -28,19 +31,33 @@ pub(crate) fn exp_nonpositive<S: Simd>(s: S, x: S::F32) -> S::F32 {
     }
     // 1 + (r + r^2 p): the small part is summed first.
     let p = s.add(s.splat(1.0), s.fma(s.mul(r, r), p, r));
-    s.scale_down(p, n)
+    let first = s.max(n, s.splat(-100.0));
+    (p, s.power_of_two(first), s.power_of_two(s.sub(n, first)))
 }
 
-/// `1 / (1 + e^-x)`, written so that no intermediate overflows: `e = e^-|x|`, then `1 / (1 + e)` or `e / (1 + e)`.
+/// `y * factor / (1 + e^-z)`, written so that no intermediate overflows or vanishes before the result does:
+/// `e = e^-|z|`, then `1 / (1 + e)` or `e / (1 + e)`.
 #[inline(always)]
-pub(crate) fn sigmoid<S: Simd>(s: S, x: S::F32) -> S::F32 {
-    let e = exp_nonpositive(s, s.sub(s.splat(0.0), s.abs(x)));
+fn times_gate<S: Simd>(s: S, y: S::F32, factor: S::F32, z: S::F32) -> S::F32 {
+    let (p, a, b) = exp_parts(s, s.sub(s.splat(0.0), s.abs(z)));
     let one = s.splat(1.0);
-    s.div(s.select_sign(x, e, one), s.add(one, e))
+    let (pa, factor_pa) = (s.mul(p, a), s.mul(s.mul(factor, p), a));
+    let gate = s.div(s.select_sign(z, factor_pa, factor), s.fma(pa, b, one));
+    s.mul(s.mul(y, gate), s.select_sign(z, b, one))
 }
 
-/// `x * sigmoid(x)`.
+/// `y / (1 + e^-z)`.
 #[inline(always)]
-pub(crate) fn silu<S: Simd>(s: S, x: S::F32) -> S::F32 {
-    s.mul(x, sigmoid(s, x))
+pub(crate) fn times_sigmoid<S: Simd>(s: S, y: S::F32, z: S::F32) -> S::F32 {
+    times_gate(s, y, s.splat(1.0), z)
+}
+
+/// `y * z / (1 + e^-z)`; NaN for `z` = -infinity, as the quotient says.
+#[inline(always)]
+pub(crate) fn times_silu<S: Simd>(s: S, y: S::F32, z: S::F32) -> S::F32 {
+    // Far below where the result is zero, a factor that cannot overflow; zero times z brings the NaN back.
+    let bounded = s.max(s.splat(-1e4), z);
+    // Elsewhere -0 is added, which changes nothing.
+    let lost = s.select_sign(z, s.mul(z, s.splat(0.0)), s.splat(-0.0));
+    s.add(times_gate(s, y, bounded, z), lost)
 }

@@ -21,7 +21,7 @@ mod portable;
 pub use avx2::Avx2;
 pub use element::Elem;
 pub use isa::{Isa, last_level_cache};
-pub(crate) use math::{sigmoid, silu};
+pub(crate) use math::{times_sigmoid, times_silu};
 pub use portable::Portable;
 
 /// A body that runs under an instruction set.
@@ -67,9 +67,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn abs(self, a: Self::F32) -> Self::F32;
     /// `if_negative` where the sign bit of `sign` is set, else `otherwise`.
     fn select_sign(self, sign: Self::F32, if_negative: Self::F32, otherwise: Self::F32) -> Self::F32;
-    /// `a * 2^n` for `a` between 0.5 and 2 and integral `n` in `-200..=0`, rounded once: in two steps, of which the first
-    /// stays in the normal range.
-    fn scale_down(self, a: Self::F32, n: Self::F32) -> Self::F32;
+    /// `2^n` for integral `n` in `-126..=127`; anything for NaN.
+    fn power_of_two(self, n: Self::F32) -> Self::F32;
     /// The nearest integer, ties to even.
     fn round(self, a: Self::F32) -> Self::F32;
     /// The sum of all lanes, always in the same order: halves are added until one lane is left.

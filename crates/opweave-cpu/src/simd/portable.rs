@@ -79,12 +79,6 @@ pub(super) fn narrow_bf16(value: f32) -> u16 {
     (if bits & 0x7fff_ffff > 0x7f80_0000 { nan } else { rounded }) as u16
 }
 
-/// 2^n for integral `n` in `-126..=127`.
-#[inline(always)]
-fn power_of_two(n: f32) -> f32 {
-    f32::from_bits(((n as i32 + 127) << 23) as u32)
-}
-
 impl Simd for Portable {
     const NAME: &'static str = "portable";
     const LANES: usize = LANES;
@@ -149,11 +143,8 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn scale_down(self, a: V, n: V) -> V {
-        zip(a, n, |a, n| {
-            let first = n.max(-100.0);
-            a * power_of_two(first) * power_of_two(n - first)
-        })
+    fn power_of_two(self, n: V) -> V {
+        map(n, |n| f32::from_bits(((n as i32 + 127) << 23) as u32))
     }
 
     #[inline(always)]

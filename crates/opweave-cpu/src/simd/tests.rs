@@ -5,8 +5,8 @@
 
 use half::{bf16, f16};
 
-use super::math::exp_nonpositive;
-use super::{Elem, Isa, Simd, SimdOp, sigmoid};
+use super::math::exp_parts;
+use super::{Elem, Isa, Simd, SimdOp, times_sigmoid, times_silu};
 
 /// Widens all of `input`, whose length need not be a multiple of the vector.
 struct Widen<'a, T>(&'a [T]);
@@ -148,15 +148,26 @@ struct Exp;
 impl VectorFunction for Exp {
     #[inline(always)]
     fn apply<S: Simd>(&self, s: S, v: S::F32) -> S::F32 {
-        exp_nonpositive(s, v)
+        let (p, a, b) = exp_parts(s, v);
+        s.mul(s.mul(p, a), b)
     }
 }
 
-struct Sigmoid;
+/// `y` times the sigmoid.
+struct Sigmoid(f32);
 impl VectorFunction for Sigmoid {
     #[inline(always)]
     fn apply<S: Simd>(&self, s: S, v: S::F32) -> S::F32 {
-        sigmoid(s, v)
+        times_sigmoid(s, s.splat(self.0), v)
+    }
+}
+
+/// `y` times the SiLU.
+struct Silu(f32);
+impl VectorFunction for Silu {
+    #[inline(always)]
+    fn apply<S: Simd>(&self, s: S, v: S::F32) -> S::F32 {
+        times_silu(s, s.splat(self.0), v)
     }
 }
 
@@ -185,17 +196,37 @@ fn the_exponential_is_right_down_to_zero() {
     }
 }
 
+/// Down to the last bit above zero, where `e^-z` alone has lost its own, and with factors that would overflow or vanish if
+/// the gate were formed apart.
 #[test]
-fn the_sigmoid_is_stable_in_both_tails() {
-    let samples: Vec<f32> = (-1_100_000..1_100_000).map(|i| i as f32 * 1e-4).collect();
+fn the_gates_are_stable_in_both_tails() {
+    let samples: Vec<f32> = (-1_400_000..1_100_000).map(|i| i as f32 * 1e-4).collect();
     for isa in Isa::available() {
-        for (&x, y) in samples.iter().zip(isa.run(Map(&samples, Sigmoid))) {
-            let expected = 1.0 / (1.0 + (-f64::from(x)).exp());
-            assert!(ulps(y, expected) <= 3.0, "{}: sigmoid({x}) = {y}, expected {expected}", isa.name());
+        for y in [1.0_f32, -3.5, 3e10, 1e-30] {
+            let sigmoid = isa.run(Map(&samples, Sigmoid(y)));
+            let silu = isa.run(Map(&samples, Silu(y)));
+            for (i, &x) in samples.iter().enumerate() {
+                let expected = f64::from(y) / (1.0 + (-f64::from(x)).exp());
+                let name = isa.name();
+                assert!(
+                    ulps(sigmoid[i], expected) <= 4.0,
+                    "{name}: {y} * sigmoid({x}) = {}, not {expected}",
+                    sigmoid[i]
+                );
+                let expected = expected * f64::from(x);
+                let overflows = expected.abs() > f64::from(f32::MAX);
+                let right = if overflows { silu[i].is_infinite() } else { ulps(silu[i], expected) <= 5.0 };
+                assert!(right, "{name}: {y} * silu({x}) = {}, not {expected}", silu[i]);
+            }
         }
-        let edges = isa.run(Map(&[f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MAX, f32::MIN], Sigmoid));
-        assert_eq!([edges[0], edges[1], edges[3], edges[4]], [1.0, 0.0, 1.0, 0.0], "{}", isa.name());
-        assert!(edges[2].is_nan());
+        let special = [f32::INFINITY, f32::MAX, f32::NEG_INFINITY, f32::MIN, f32::NAN];
+        let edges = isa.run(Map(&special, Sigmoid(1.0)));
+        assert_eq!(edges[..4], [1.0, 1.0, 0.0, 0.0], "{}", isa.name());
+        assert!(edges[4].is_nan());
+        let edges = isa.run(Map(&special, Silu(1.0)));
+        assert_eq!(edges[..2], [f32::INFINITY, f32::MAX], "{}", isa.name());
+        assert!(edges[2].is_nan() && edges[4].is_nan(), "{}: as z / (1 + e^-z) says", isa.name());
+        assert_eq!(edges[3], 0.0, "{}", isa.name());
     }
 }
 
