@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use opweave_contract::{FactValue, Facts, Operator, Promise, Promises, Relation, Signature};
+use opweave_contract::{ArgSpecs, FactValue, Facts, Operator, Promise, Relation, Signature, TensorSpec};
 use opweave_device::{DeviceKey, ImageTarget};
 use opweave_tensor::DType;
 
@@ -115,6 +115,29 @@ impl Needs {
         &self.libraries
     }
 
+    /// The first name in a condition that is neither a fact nor a tensor of the operator: a spelling that would make the
+    /// row never apply, or always.
+    pub fn unknown_name(&self, signature: &Signature) -> Option<&'static str> {
+        let fact = |name: &str| {
+            let promised = |n: &str, field: &str| match field {
+                "align" | "contiguous" => signature.tensor(n).is_some(),
+                "max" => signature.dim(n).is_some(),
+                _ => false,
+            };
+            signature.facts.iter().any(|f| f.name == name) || name.split_once('.').is_some_and(|(n, f)| promised(n, f))
+        };
+        let first = |names: &[&'static str]| names.iter().copied().find(|name| !fact(name));
+        self.domains.iter().find_map(|domain| match domain {
+            Domain::DTypes(names, _) => first(names),
+            Domain::Range(name, ..) | Domain::Multiple(name, _) => first(&[name]),
+            Domain::Ints(name, _) => first(&[name]),
+            Domain::Words(name, _) => first(&[name]),
+            Domain::Relation(relation) => first(&[relation.facts().0, relation.facts().1]),
+            Domain::SharedMemory(size) => size.terms.iter().map(|&(_, name)| name).find(|name| !fact(name)),
+            Domain::Promise(tensor, _) => signature.tensor(tensor).is_none().then_some(*tensor),
+        })
+    }
+
     /// Checks the device: features and images.
     ///
     /// # Errors
@@ -133,18 +156,12 @@ impl Needs {
         Ok(())
     }
 
-    /// Checks a problem, given by its facts and promises.
+    /// Checks a problem, given by its arguments, which hold its promises, and its facts.
     ///
     /// # Errors
     /// The first [`Reject`], in the order in which the conditions were added.
-    pub fn admits(
-        &self,
-        signature: &Signature,
-        facts: &Facts,
-        promises: &Promises,
-        key: &DeviceKey,
-    ) -> Result<(), Reject> {
-        self.domains.iter().try_for_each(|domain| domain.admits(signature, facts, promises, key))
+    pub fn admits(&self, specs: &ArgSpecs, facts: &Facts, key: &DeviceKey) -> Result<(), Reject> {
+        self.domains.iter().try_for_each(|domain| domain.admits(specs, facts, key))
     }
 
     /// Checks a typed problem.
@@ -152,7 +169,7 @@ impl Needs {
     /// # Errors
     /// As [`Needs::admits`].
     pub fn admits_problem<O: Operator>(&self, problem: &O::Problem, key: &DeviceKey) -> Result<(), Reject> {
-        self.admits(O::signature(), &O::all_facts(problem), O::promises(problem), key)
+        self.admits(&O::describe(problem), &O::all_facts(problem), key)
     }
 
     /// Values of integer facts on both sides of every boundary of the domain: where its test cases come from.
@@ -187,13 +204,7 @@ impl Domain {
     ///
     /// # Errors
     /// The [`Reject`] that says what is outside.
-    pub fn admits(
-        &self,
-        signature: &Signature,
-        facts: &Facts,
-        promises: &Promises,
-        key: &DeviceKey,
-    ) -> Result<(), Reject> {
+    pub fn admits(&self, specs: &ArgSpecs, facts: &Facts, key: &DeviceKey) -> Result<(), Reject> {
         let outside =
             |fact: &str, value, text: String| Err(Reject::Dimension { fact: fact.to_owned(), value, domain: text });
         let value = |fact: &str| facts.get(fact).unwrap_or(FactValue::None);
@@ -236,10 +247,14 @@ impl Domain {
                 })
             }
             Domain::Promise(argument, needs) => {
-                let has = signature.tensor(argument).map(|i| promises.get(i)).unwrap_or_default();
-                if has.alignment >= needs.alignment && (has.contiguous || !needs.contiguous) {
+                let has = specs.signature().tensor(argument).and_then(|i| specs.tensor(i));
+                // A tensor that the problem leaves out keeps every promise; one that it has is aligned to an element.
+                let kept =
+                    |s: &TensorSpec| s.alignment() >= needs.alignment && s.promise.contiguous >= needs.contiguous;
+                if has.is_some_and(|s| !s.present || kept(s)) {
                     return Ok(());
                 }
+                let has = has.map(|s| s.promise).unwrap_or_default();
                 Err(Reject::Promise { argument, needs: promise_text(needs), has: promise_text(&has) })
             }
             Domain::SharedMemory(size) => {

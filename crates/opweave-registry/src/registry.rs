@@ -195,7 +195,7 @@ impl Registry {
         if declared.is_none_or(|d| d.operator.type_id() != std::any::TypeId::of::<O>()) {
             return Err(RegistryError::Undeclared { name: spec.name, operation: O::NAME.to_owned() });
         }
-        spec.validate(O::NAME, O::CONTRACTS)?;
+        spec.validate::<O>()?;
         tracing::debug!(row = %spec.name, available = kernel.is_ok(), "registered");
         let solution = format!("{}.{}", spec.device, spec.solution);
         if !self.solutions.contains(&solution) {

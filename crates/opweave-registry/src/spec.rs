@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use opweave_contract::OpContract;
+use opweave_contract::{OpContract, Operator};
 use opweave_tensor::DeviceKind;
 
 use crate::Needs;
@@ -116,11 +116,11 @@ impl KernelSpec {
         }
     }
 
-    /// Checks each field.
+    /// Checks each field of a row of operator `O`.
     ///
     /// # Errors
     /// [`SpecError`] with the field named.
-    pub fn validate(&self, operation: &'static str, known: &[&'static OpContract]) -> Result<(), SpecError> {
+    pub fn validate<O: Operator>(&self) -> Result<(), SpecError> {
         let error = |field, value: String, expected| Err(SpecError { name: self.name.clone(), field, value, expected });
         let word = |text: &str| {
             !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
@@ -154,13 +154,16 @@ impl KernelSpec {
             return error("contracts", "a contract twice".to_owned(), "each contract once");
         }
         for contract in &self.contracts {
-            if contract.operation != operation || !known.contains(contract) {
+            if contract.operation != O::NAME || !O::CONTRACTS.contains(contract) {
                 return error(
                     "contracts",
                     contract.label(),
                     "contracts that the operation declares, equal in every field",
                 );
             }
+        }
+        if let Some(name) = self.needs.unknown_name(O::signature()) {
+            return error("needs", format!("about `{name}`"), "conditions on facts and tensors of the operation");
         }
         Ok(())
     }

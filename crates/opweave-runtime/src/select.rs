@@ -175,8 +175,7 @@ fn judge(row: &Row, query: &Query<'_>, full_name: bool) -> Result<i32, Reject> {
     let mut rank = spec.priority;
     if let Some(problem) = query.problem {
         if let Some(specs) = problem.describe() {
-            let promises = problem.promises();
-            spec.needs.admits(specs.signature(), problem.facts(), &promises, query.key)?;
+            spec.needs.admits(&specs, problem.facts(), query.key)?;
         }
         kernel.residual(problem, query.bucket, query.key)?;
         rank = kernel.rank(problem, query.bucket, query.key);

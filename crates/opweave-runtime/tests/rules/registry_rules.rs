@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
-use opweave_contract::{Erased, ImplementationDecl, OpContract, OperationDecl, Operator};
+use opweave_contract::{Erased, ImplementationDecl, OpContract, OperationDecl, Operator, Promise, Relation};
 use opweave_device::DeviceKind;
-use opweave_registry::{ExecutionMode, Kernel, KernelSpec, Registry, RegistryError, Reject, override_variable};
+use opweave_registry::{
+    Domain, ExecutionMode, Kernel, KernelSpec, Linear, Needs, Registry, RegistryError, Reject, override_variable,
+};
 
 use crate::support::kernel::TestKernel;
 use crate::support::operators::*;
@@ -126,6 +128,16 @@ fn bad_specs_are_refused_with_the_field_named() {
         ("contracts", |s| s.contracts.push(s.contracts[0])),
         ("contracts", |s| s.contracts = TestLinear::CONTRACTS.to_vec()),
         ("contracts", |s| s.contracts = vec![&NEWER]),
+        ("needs", |s| s.needs = Needs::default().with(Domain::Multiple("hiden_size", 8))),
+        ("needs", |s| s.needs = Needs::default().with(Domain::Words("gate", vec!["silu"]))),
+        ("needs", |s| s.needs = Needs::default().with(Domain::DTypes(vec!["dtype", "scale"], Vec::new()))),
+        ("needs", |s| s.needs = Needs::default().with(Domain::Promise("wieght", Promise::default()))),
+        ("needs", |s| s.needs = Needs::default().with(Domain::Range("hidden_size.max", 0, 1))),
+        ("needs", |s| s.needs = Needs::default().with(Domain::Relation(Relation::Divides("hidden_size", "groups")))),
+        ("needs", |s| {
+            let size = Linear { constant: 0, terms: vec![(4, "hidden_size"), (4, "tokens")] };
+            s.needs = Needs::default().with(Domain::SharedMemory(size));
+        }),
     ];
     for (field, change) in cases {
         let mut spec = row("a", 0);
@@ -136,6 +148,15 @@ fn bad_specs_are_refused_with_the_field_named() {
         assert!(error.to_string().contains(&format!("field `{field}` is {}; expected ", error.value)), "{error}");
         assert_eq!(registry.generation(), 0);
     }
+}
+
+#[test]
+fn needs_may_speak_of_promises_and_bounds() {
+    let needs = Needs::default()
+        .with(Domain::Range("tokens.max", 1, 1024))
+        .with(Domain::Multiple("input.align", 16))
+        .with(Domain::Words("out.contiguous", vec!["true"]));
+    assert!(register(&mut open(), KernelSpec { needs, ..row("a", 0) }).is_ok());
 }
 
 static NEWER: OpContract = OpContract { version: 2, ..FAST };

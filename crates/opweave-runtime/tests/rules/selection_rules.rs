@@ -201,6 +201,31 @@ fn needs_admit_what_is_promised_and_what_fits() {
 }
 
 #[test]
+fn a_promise_is_asked_of_tensors_that_are_there_and_an_element_aligns_itself() {
+    let needs = |argument, alignment| {
+        Needs::default().with(Domain::Promise(argument, Promise { alignment, contiguous: false }))
+    };
+    let mut weighted = TestNormProblem::new(64, DType::BF16);
+    weighted.weight_dtype = Some(DType::F32);
+    let (plain, weighted) = (problem(), DynProblem::new::<TestNorm>(weighted));
+    let cases = [
+        ("weight", 64, &plain, true),
+        ("weight", 64, &weighted, false),
+        ("weight", 4, &weighted, true),
+        ("input", 4, &plain, true),
+        ("input", 4, &weighted, false),
+        ("input", 2, &weighted, true),
+    ];
+    for (argument, alignment, problem, eligible) in cases {
+        let registry = frozen([KernelSpec { needs: needs(argument, alignment), ..row("a", 0) }]);
+        let chosen = select(&registry, &query(Some(problem), &noop())).is_ok();
+        assert_eq!(chosen, eligible, "{argument} aligned to {alignment} for {problem}");
+        let typed = problem.get::<TestNorm>().unwrap();
+        assert_eq!(needs(argument, alignment).admits_problem::<TestNorm>(typed, &noop()).is_ok(), eligible);
+    }
+}
+
+#[test]
 fn a_domain_prints_and_gives_its_boundary_cases() {
     let needs = Needs::default()
         .features(&["avx2"])
