@@ -352,6 +352,17 @@ fn a_packed_weight_is_checked_by_layout_size_and_alignment() {
 }
 
 #[test]
+fn specs_of_another_operator_are_refused() {
+    use opweave_contract::ops::normalization::RmsNorm;
+    let probe = specs::<crate::probe::Probe>(&problems::<crate::probe::Probe>()[0]);
+    let own = specs::<RmsNorm>(&problems::<RmsNorm>()[0]);
+    let args = assemble::<RmsNorm>(&own, Source::new(dims::<RmsNorm>()));
+    let error = RmsNorm::check(&probe, &args).unwrap_err();
+    assert_eq!((error.argument, error.clause), ("specs", Clause::Presence), "{error}");
+    assert!(error.to_string().contains("expected 3 tensors, got 8 tensors, of probe"), "{error}");
+}
+
+#[test]
 fn empty_tensors_need_no_memory_and_no_strides() {
     fn empty<O: Operator>() -> Covered {
         for problem in &problems::<O>() {
