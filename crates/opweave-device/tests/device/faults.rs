@@ -4,7 +4,7 @@
 //! The fault buffer of the host: the first writer wins, and a taker gets a whole fault.
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use opweave_device::{FaultSink, HostFaults, RawFault, operation_code};
 
@@ -46,23 +46,41 @@ fn of_many_writers_at_once_one_wins_and_its_fault_is_whole() {
 }
 
 #[test]
-fn of_many_takers_at_once_one_gets_the_fault() {
-    let faults = HostFaults::default();
+fn of_two_takers_at_once_one_gets_the_fault() {
+    // The takers spin for the start of a round, so that both look at the same moment.
+    let (faults, started, ended) = (HostFaults::default(), AtomicU64::new(0), AtomicU64::new(0));
     let taken = AtomicUsize::new(0);
-    for round in 0..200 {
-        faults.raise(fault(round));
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
+    let wait = |counter: &AtomicU64, value: u64| {
+        for turn in 0_u32.. {
+            if counter.load(Ordering::Acquire) >= value {
+                break;
+            }
+            if turn % 1000 == 999 {
+                std::thread::yield_now();
+            }
+        }
+    };
+    const ROUNDS: u64 = 3000;
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for round in 1..=ROUNDS {
+                    wait(&started, round);
                     if let Some(f) = faults.take().unwrap() {
                         assert_eq!(f, fault(round));
                         taken.fetch_add(1, Ordering::Relaxed);
                     }
-                });
-            }
-        });
-    }
-    assert_eq!(taken.into_inner(), 200);
+                    ended.fetch_add(1, Ordering::Release);
+                }
+            });
+        }
+        for round in 1..=ROUNDS {
+            faults.raise(fault(round));
+            started.store(round, Ordering::Release);
+            wait(&ended, 2 * round);
+        }
+    });
+    assert_eq!(taken.into_inner() as u64, ROUNDS);
 }
 
 #[test]

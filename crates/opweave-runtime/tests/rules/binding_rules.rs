@@ -3,20 +3,21 @@
 
 //! Bindings: read-only, in key order, fixed for each operation asked for by name; plans are shared.
 
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 
-use opweave_contract::Promise;
+use opweave_contract::{Erased, ImplementationDecl, OperationDecl, Promise};
 use opweave_device::{DeviceId, DeviceKind};
-use opweave_registry::{ExecutionMode, Verdict};
+use opweave_registry::{ExecutionMode, Registry, RegistryError, Verdict};
 use opweave_runtime::{
-    BindingKey, Config, ConfigError, Demands, InitializeError, PlanCache, Request, StateError, Winner,
+    BindingKey, Config, ConfigError, Demands, InitializeError, PlanCache, Request, Runtime, Solution, StateError,
+    Winner,
 };
 use opweave_tensor::DType;
 
 use crate::noop_chain::norm;
 use crate::support::kernel::{TestKernel, take_log};
 use crate::support::operators::*;
-use crate::support::world::{NOOP, runtime};
+use crate::support::world::{NOOP, SOLUTIONS, runtime};
 
 const SECOND: DeviceId = DeviceId::new(DeviceKind::Noop, 1);
 
@@ -140,13 +141,35 @@ fn a_problem_has_one_binding_whatever_is_asked_of_it_later() {
 
 #[test]
 fn the_same_problem_prepared_on_several_threads_is_one() {
-    let bindings = runtime().initialize(&Config::new().device(NOOP).operations(["test_norm"])).unwrap();
+    /// A plan takes long enough for every thread to have found nothing prepared before the first one is.
+    fn slow(registry: &mut Registry) -> Result<(), RegistryError> {
+        registry.register::<TestNorm, _>(Arc::new(TestKernel {
+            plan: |_, _| {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                Ok(Default::default())
+            },
+            ..TestKernel::new(crate::registry_rules::row("noop.slow.test_norm", 0))
+        }))?;
+        Ok(())
+    }
+    static DECLARED: [OperationDecl; 1] = [OperationDecl {
+        implementations: &[ImplementationDecl { name: "noop.slow.test_norm", solution: "noop.native", libraries: &[] }],
+        ..OperationDecl::new(&Erased::<TestNorm>::NEW, &[])
+    }];
+    let solution = Solution { name: "noop.native", register: slow, probe: SOLUTIONS[0].probe };
+    let runtime = Runtime::builder().declare(&DECLARED).environment(Default::default).solution(solution).build();
+    let bindings = runtime.initialize(&Config::new().device(NOOP)).unwrap();
+    let start = Barrier::new(8);
+    let prepare = || {
+        start.wait();
+        bindings.prepare(NOOP, Request::<TestNorm>::new(norm())).unwrap()
+    };
     let all: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            (0..8).map(|_| scope.spawn(|| bindings.prepare(NOOP, Request::<TestNorm>::new(norm())).unwrap())).collect();
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(prepare)).collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect()
     });
-    assert!(all.iter().all(|p| Arc::ptr_eq(p, &all[0])));
+    assert!(all.iter().all(|p| Arc::ptr_eq(p, &all[0])), "each thread has an operator of its own");
+    assert!(Arc::ptr_eq(&all[0], &bindings.prepared::<TestNorm>(NOOP, &norm()).unwrap()));
     assert_eq!(bindings.plans().len(), 1);
 }
 
