@@ -10,16 +10,20 @@ use std::sync::Arc;
 use opweave_contract::ops::FAMILIES;
 use opweave_contract::ops::normalization::{RmsNorm, RmsNormArgs, RmsNormProblem};
 use opweave_contract::tensor::{DType, DeviceId, RawTensor, TensorMut, TensorRef};
-use opweave_registry::device::cpu::{CpuDevice, Pool};
+use opweave_registry::device::cpu::{self, CpuDevice, Pool};
 use opweave_registry::device::{Device, Stream};
-use opweave_registry::{Availability, Workspace, collect_catalog};
-use opweave_runtime::{Config, Environment, Request, Runtime};
+use opweave_registry::{Availability, Verdict, Workspace, collect_catalog};
+use opweave_runtime::{Config, Environment, Request, Runtime, Solution};
 use outside::{OPERATIONS, ReluSquared, ReluSquaredArgs, ReluSquaredProblem, SOLUTION};
 
-/// A runtime of opweave's operators and the outside one, with no variable set.
+/// opweave's CPU solution, as its facade writes it.
+const CPU: Solution = Solution { name: "cpu.native", register: opweave_cpu::register, probe: cpu::backend };
+
+/// A runtime of opweave's operators and the outside one, of opweave's CPU solution and the outside one, with no variable
+/// set.
 fn runtime() -> Runtime {
     let builder = FAMILIES.iter().fold(Runtime::builder(), |builder, family| builder.declare(family));
-    builder.declare(OPERATIONS).solution(SOLUTION).environment(Environment::default).build()
+    builder.declare(OPERATIONS).solution(CPU).solution(SOLUTION).environment(Environment::default).build()
 }
 
 fn device() -> CpuDevice {
@@ -127,6 +131,18 @@ fn an_override_chooses_the_outside_row_of_an_opweave_operator() {
     // SAFETY: both clauses of `Prepared::enqueue`; in place is one of the contract's aliases.
     unsafe { prepared.enqueue(&args, Workspace::NONE, stream.borrow()) }.unwrap();
     assert_eq!(rows, [1.0, 1.0, 1.0, 1.0, 1.0 / 3.0, -1.0 / 3.0, 1.0, 5.0 / 3.0]);
+}
+
+#[test]
+fn without_an_override_opweaves_own_row_wins_and_the_outside_one_stays_visible() {
+    let mut problem = RmsNormProblem::new(4, DType::F32);
+    problem.weight_dtype = None;
+    let bindings = runtime().initialize(&Config::new().request(Request::<RmsNorm>::new(problem).erase())).unwrap();
+    let prepared = bindings.prepared::<RmsNorm>(DeviceId::CPU, &problem).unwrap();
+    let record = &prepared.records()[0];
+    assert!(record.spec.name.starts_with("cpu.native.rms_norm."), "{}", record.spec.name);
+    let outside = record.considered.iter().find(|row| row.name == "cpu.outside.rms_norm").unwrap();
+    assert_eq!(outside.verdict, Verdict::Eligible { rank: -100 });
 }
 
 #[test]
