@@ -3,8 +3,6 @@
 
 //! What a kernel may rely on from every `Parallel`, and what the built-in pool promises besides.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use std::num::NonZero;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
