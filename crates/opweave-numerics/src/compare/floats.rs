@@ -32,10 +32,15 @@ impl Norms {
         self.count += row.count;
     }
 
-    /// Error norm over reference norm. One smallest number per element is free: below it there is nothing to be right by.
-    fn relative(&self, format: Format) -> f64 {
+    /// Error norm over reference norm. One smallest number per element is free, or what underflow explains: below it there
+    /// is nothing to be right by.
+    fn relative(&self, format: Format, underflow: f64) -> f64 {
         let error = self.error.root();
-        if error <= format.smallest() * (self.count as f64).sqrt() { 0.0 } else { error / self.expected.root() }
+        if error <= format.smallest().max(underflow) * (self.count as f64).sqrt() {
+            0.0
+        } else {
+            error / self.expected.root()
+        }
     }
 }
 
@@ -79,7 +84,9 @@ pub(super) fn compare(
             let difference = (a - e).abs();
             let ulp = if both_finite { ulp_distance(format, bits, target) } else { u64::MAX };
             let same = a == e || (a.is_nan() && e.is_nan() && tolerance.nan == NanPolicy::Equal && !unwritten);
-            let within = same || (both_finite && holds(tolerance.rule, difference, ulp, level, e));
+            let within = same
+                || (both_finite
+                    && (holds(tolerance.rule, difference, ulp, level, e) || difference <= tolerance.underflow));
             exact += u64::from(same);
             leaf.failing += u64::from(!within);
             if both_finite {
@@ -104,7 +111,7 @@ pub(super) fn compare(
                 worst.offer(!within, far, (row, column), bits, target);
             }
         }
-        let relative = norms.relative(format);
+        let relative = norms.relative(format, tolerance.underflow);
         if relative > worst_row || worst_row_index.is_none() {
             (worst_row, worst_row_index) = (relative, Some(row));
         }
@@ -120,7 +127,7 @@ pub(super) fn compare(
         leaf.exact_fraction = exact as f64 / leaf.elements as f64;
     }
     let against_naive = tolerance.naive_factor.map(|_| against_naive(&whole, format));
-    let overall = whole.relative(format);
+    let overall = whole.relative(format, tolerance.underflow);
     judge(&mut leaf, exact, overall, worst_row, failing_rows, against_naive);
     leaf.frobenius = Some(Frobenius {
         overall: overall.into(),

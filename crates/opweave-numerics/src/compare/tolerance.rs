@@ -95,6 +95,9 @@ pub struct Tolerance {
     /// For dtypes of 16 bits and less: the error against the unrounded reference may be this many times the error of a
     /// naive kernel of the same precision.
     pub naive_factor: Option<f64>,
+    /// Difference that underflow of intermediate values explains: a few of the accumulator's smallest numbers, times what
+    /// the contract multiplies them by afterwards. Far below anything that is not itself about to underflow.
+    pub underflow: f64,
     /// Why a suite loosened what the table says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loosened: Option<String>,
@@ -126,7 +129,7 @@ impl Tolerance {
                 let lost = accumulation_factor(length) * epsilon(accumulation);
                 if lost >= eps {
                     // The accumulator is no wider than the output: the sum's error shows, in the elements' own scale.
-                    return Tolerance::relative(0.0, lost);
+                    return Tolerance { underflow: underflow(accumulation), ..Tolerance::relative(0.0, lost) };
                 }
                 // A flip of an inner rounding grows by at most a factor of two in a product, when its mantissa starts at
                 // one and the result's nearly at two.
@@ -137,12 +140,13 @@ impl Tolerance {
                     frobenius_row: Some(max_ulp as f64 * eps),
                     frobenius: Some(max_ulp as f64 * eps),
                     naive_factor: (dtype.bits() <= 16).then_some(2.0),
+                    underflow: underflow(accumulation),
                     loosened: None,
                 }
             }
             Computation::Reduction { accumulation, length } => {
                 let lost = accumulation_factor(length) * epsilon(accumulation);
-                Tolerance::relative(lost, eps + lost)
+                Tolerance { underflow: underflow(accumulation), ..Tolerance::relative(lost, eps + lost) }
             }
         }
     }
@@ -154,6 +158,7 @@ impl Tolerance {
             frobenius_row: None,
             frobenius: None,
             naive_factor: None,
+            underflow: 0.0,
             loosened: None,
         }
     }
@@ -174,6 +179,14 @@ impl Tolerance {
         self
     }
 
+    /// The same where intermediate values are multiplied by up to `factor` afterwards, so that what they lost to underflow
+    /// shows that much larger.
+    #[must_use]
+    pub fn amplified(mut self, factor: f64) -> Tolerance {
+        self.underflow *= factor.max(1.0);
+        self
+    }
+
     /// The same with room for cancellation: `condition` is how much larger the terms of the sum are than its result,
     /// relative to the row's rms, and `accumulation` what it is computed in. The report prints the reason.
     #[must_use]
@@ -189,6 +202,11 @@ impl Tolerance {
         self.loosened = Some(reason.to_owned());
         self
     }
+}
+
+/// What two operations may lose below the smallest number: half of it each, with as much to spare.
+fn underflow(accumulation: DType) -> f64 {
+    2.0 * codec::format(accumulation).map_or(0.0, codec::Format::smallest)
 }
 
 /// Epsilon of a float dtype, that of f32 for anything else: the accumulator where a contract names none.

@@ -13,7 +13,7 @@ use super::CaseError;
 use crate::codec;
 use crate::compare::{Expected, Tolerance, Values};
 use crate::host::{HostTensor, Layout};
-use crate::input::{Generator, Spread};
+use crate::input::{Generator, Grade, Spread};
 use crate::report::InputOrigin;
 use crate::suite::{Case, Fill, Suite};
 
@@ -221,7 +221,14 @@ fn fill_tensor(
     let dtype = tensor.dtype();
     match fill {
         Fill::Draw(spread) if dtype.is_float() => return Ok(generator.fill(tensor, argument, spread)?),
-        Fill::Draw(Spread { center, scale }) => {
+        Fill::Tame(spread) if dtype.is_float() => {
+            let tame = match generator.grade() {
+                Grade::Wide | Grade::Special => generator.with_grade(Grade::Normal)?,
+                _ => generator.clone(),
+            };
+            return Ok(tame.fill(tensor, argument, spread)?);
+        }
+        Fill::Draw(Spread { center, scale }) | Fill::Tame(Spread { center, scale }) => {
             let (low, high) = ((center - 4.0 * scale) as i64, (center + 4.0 * scale) as i64);
             generator.fill_integers(tensor, argument, low, high)?;
         }

@@ -264,9 +264,13 @@ impl Generator {
             }
             Grade::Special => {
                 normals(stream, first, spread, row);
-                // A weight is one row in each case: let the stream choose its class, mostly ones that keep it finite.
-                let class = if flat { stream.block(u64::MAX)[0] as usize } else { index };
-                strew(stream, first, class % 8, dtype, row);
+                // A weight is one row in each case: the stream chooses its class.
+                let class = if flat {
+                    FLAT_CLASSES[stream.block(u64::MAX)[0] as usize % FLAT_CLASSES.len()]
+                } else {
+                    index % 8
+                };
+                strew(stream, first, class, dtype, row);
             }
         }
     }
@@ -302,6 +306,10 @@ fn normals(stream: Stream, first: u64, spread: Spread, row: &mut [f32]) {
     }
 }
 
+/// Classes of [`strew`] for vectors: one special element or a few. A weight of zeros or subnormals would leave nothing of
+/// any output.
+const FLAT_CLASSES: [usize; 5] = [1, 2, 3, 6, 7];
+
 /// Puts special values into a row by its class: so that some rows stay finite, and each kind is met alone and mixed.
 fn strew(stream: Stream, first: u64, class: usize, dtype: DType, row: &mut [f32]) {
     let Some(last) = row.len().checked_sub(1) else { return };
@@ -314,7 +322,14 @@ fn strew(stream: Stream, first: u64, class: usize, dtype: DType, row: &mut [f32]
         1 => row[place] = f32::NAN,
         2 => row[place] = f32::INFINITY,
         3 => row[place] = f32::NEG_INFINITY,
-        4 => row.iter_mut().for_each(|v| *v = tiny * (v.abs() * 3.0).ceil().copysign(*v)),
+        // All subnormals of the dtype (and those of f32 for f64), so that equal values do not pile up.
+        4 => {
+            let count = codec::format(dtype).map_or(1.0, |f| 1.0 / f.epsilon()).min(8_388_608.0) as u64 - 1;
+            for (i, value) in row.iter_mut().enumerate() {
+                let word = stream.block(first + i as u64)[2];
+                *value = (tiny * (1 + deviates::pick(word, 0, count)) as f32).copysign(*value);
+            }
+        }
         5 => row.iter_mut().for_each(|v| *v = 0.0_f32.copysign(*v)),
         6 => {
             row[place] = f32::INFINITY;

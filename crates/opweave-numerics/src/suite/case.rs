@@ -19,6 +19,9 @@ pub type ValueAt = fn(usize, usize) -> f64;
 pub enum Fill {
     /// Drawn in the grade of the case or the run; the spread applies to normal and uniform values.
     Draw(Spread),
+    /// Drawn like that, but never across the whole range and without special values: for factors whose extremes would hide
+    /// what else is computed.
+    Tame(Spread),
     /// A function of row and column; a vector has one row.
     Function(ValueAt),
     /// The same number everywhere.

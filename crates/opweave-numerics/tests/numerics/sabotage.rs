@@ -420,3 +420,21 @@ fn a_loosening_says_why_and_keeps_its_bound() {
         assert!(!check(&actual, &expected, &base).passed());
     }
 }
+
+#[test]
+fn underflow_of_intermediate_values_is_allowed_for_and_nothing_above_it() {
+    let computation = Computation::Rounded { roundings: 1, accumulation: DType::F32, length: 64 };
+    let base = Tolerance::of(computation, DType::F32);
+    let smallest = codec::format(DType::F32).unwrap().smallest();
+    assert_eq!(base.underflow, 2.0 * smallest);
+    let amplified = base.clone().amplified(1000.0);
+    let mut numbers: Vec<f64> = (0..64).map(|i| noise(i, 2)).collect();
+    numbers[5] = 5000.0 * smallest;
+    let expected = Values::Floats(numbers.clone());
+    for (off, tight, wide) in [(2.0, true, true), (3.0, false, true), (2000.0, false, true), (2001.0, false, false)] {
+        numbers[5] = (5000.0 + off) * smallest;
+        let actual = honest(Layout::contiguous(DType::F32, &[1, 64]), &Values::Floats(numbers.clone()));
+        assert_eq!(check(&actual, &expected, &base).passed(), tight, "{off}");
+        assert_eq!(check(&actual, &expected, &amplified).passed(), wide, "{off}");
+    }
+}

@@ -8,10 +8,15 @@
 //! memory of an input, magnitudes at both ends, special values, and sizes past 32-bit offsets.
 
 use opweave_contract::{FactParam, FactValue, Legal, Operator, Signature};
+use opweave_reference::{Arguments, Reference};
+use opweave_tensor::DType;
 
+use crate::compare::Tolerance;
 use crate::config::Tier;
 use crate::input::Grade;
-use crate::suite::{ArgumentKind, Axis, Case, Fill, SuiteArgument, SuiteArguments, ValueAt, tensor_suite};
+use crate::suite::{
+    ArgumentKind, Axis, Case, Fill, SuiteArgument, SuiteArguments, ValueAt, table_tolerance, tensor_suite,
+};
 
 /// The arguments of every suite of the family.
 pub(super) const ARGUMENTS: &[SuiteArgument] = &[
@@ -281,6 +286,22 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
         Some(case::<O>(format!("t{tokens}_h{width}_{dtype}"), &facts(width, dtype), tokens)?.tier(tier))
     };
     sizes.into_iter().filter_map(timed).collect()
+}
+
+/// The table's tolerance, with what underflows before the last multiplications seen through them.
+pub(super) fn tolerance<O: Reference>(case: &Case<O>, dtype: DType, length: usize, inputs: &Arguments) -> Tolerance {
+    // A scale is the weight or one more than it.
+    let factors = [1.0 + largest(inputs, "weight"), largest(inputs, "z").max(1.0)];
+    let epsilon = inputs.scalar("epsilon").unwrap_or(0.0);
+    // What is multiplied by a gate before the norm is divided by the norm, which is the root of epsilon or more.
+    let norm = if inputs.get("z").is_some() && epsilon > 0.0 { epsilon.sqrt().recip() } else { 1.0 };
+    table_tolerance(case, dtype, length).amplified(factors.iter().product::<f64>() * norm)
+}
+
+/// The largest finite magnitude of an argument; 0 where it is absent.
+fn largest(inputs: &Arguments, name: &str) -> f64 {
+    let values = inputs.get(name).map_or(&[][..], |values| &values.data);
+    values.iter().map(|v| v.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max)
 }
 
 /// What parameters and activations are made of: weights about one, biases small.

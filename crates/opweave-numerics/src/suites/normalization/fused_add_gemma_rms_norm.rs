@@ -4,9 +4,12 @@
 //! The suite of `fused_add_gemma_rms_norm`.
 
 use opweave_contract::ops::normalization::FusedAddGemmaRmsNorm;
+use opweave_reference::Arguments;
+use opweave_tensor::DType;
 
 use super::common::{self, Shape};
 use super::{fused_add_rms_norm, gemma_rms_norm};
+use crate::compare::Tolerance;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments};
 
 const SHAPE: Shape = Shape { models: gemma_rms_norm::MODELS, ..fused_add_rms_norm::SHAPE };
@@ -38,5 +41,9 @@ impl Suite for FusedAddGemmaRmsNormSuite {
 
     fn accumulation_length(&self, case: &Case<FusedAddGemmaRmsNorm>) -> usize {
         case.problem.hidden_size
+    }
+
+    fn tolerance(&self, case: &Case<FusedAddGemmaRmsNorm>, _: &str, dtype: DType, inputs: &Arguments) -> Tolerance {
+        common::tolerance(case, dtype, self.accumulation_length(case), inputs)
     }
 }

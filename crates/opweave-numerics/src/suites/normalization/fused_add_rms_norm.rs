@@ -4,8 +4,11 @@
 //! The suite of `fused_add_rms_norm`.
 
 use opweave_contract::ops::normalization::FusedAddRmsNorm;
+use opweave_reference::Arguments;
+use opweave_tensor::DType;
 
 use super::common::{self, Model, Shape};
+use crate::compare::Tolerance;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments};
 
 /// Rows of public models, in the orders of vLLM and of FlashInfer.
@@ -59,6 +62,10 @@ impl Suite for FusedAddRmsNormSuite {
 
     fn accumulation_length(&self, case: &Case<FusedAddRmsNorm>) -> usize {
         case.problem.hidden_size
+    }
+
+    fn tolerance(&self, case: &Case<FusedAddRmsNorm>, _: &str, dtype: DType, inputs: &Arguments) -> Tolerance {
+        common::tolerance(case, dtype, self.accumulation_length(case), inputs)
     }
 }
 

@@ -4,8 +4,11 @@
 //! The suite of `gemma_rms_norm`.
 
 use opweave_contract::ops::normalization::GemmaRmsNorm;
+use opweave_reference::Arguments;
+use opweave_tensor::DType;
 
 use super::common::{self, Model, Shape};
+use crate::compare::Tolerance;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments, ValueAt};
 
 /// Rows of public models that scale by one more than the weight.
@@ -65,6 +68,10 @@ impl Suite for GemmaRmsNormSuite {
 
     fn accumulation_length(&self, case: &Case<GemmaRmsNorm>) -> usize {
         case.problem.hidden_size
+    }
+
+    fn tolerance(&self, case: &Case<GemmaRmsNorm>, _: &str, dtype: DType, inputs: &Arguments) -> Tolerance {
+        common::tolerance(case, dtype, self.accumulation_length(case), inputs)
     }
 }
 

@@ -4,8 +4,11 @@
 //! The suite of `l2_norm`.
 
 use opweave_contract::ops::normalization::L2Norm;
+use opweave_reference::Arguments;
+use opweave_tensor::DType;
 
 use super::common::{self, Model, Shape};
+use crate::compare::Tolerance;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments, ValueAt};
 
 /// Rows of public models: norms of query and key heads, and of embeddings.
@@ -63,6 +66,10 @@ impl Suite for L2NormSuite {
 
     fn accumulation_length(&self, case: &Case<L2Norm>) -> usize {
         case.problem.hidden_size
+    }
+
+    fn tolerance(&self, case: &Case<L2Norm>, _: &str, dtype: DType, inputs: &Arguments) -> Tolerance {
+        common::tolerance(case, dtype, self.accumulation_length(case), inputs)
     }
 }
 

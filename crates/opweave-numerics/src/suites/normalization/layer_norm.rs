@@ -9,7 +9,7 @@ use opweave_tensor::DType;
 
 use super::common::{self, Model, Shape};
 use crate::compare::{Tolerance, accumulation_factor};
-use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments, ValueAt, table_tolerance};
+use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments, ValueAt};
 
 /// Rows of public models.
 const MODELS: &[Model] = &[
@@ -77,7 +77,7 @@ impl Suite for LayerNormSuite {
 
     fn tolerance(&self, case: &Case<LayerNorm>, _: &str, dtype: DType, inputs: &Arguments) -> Tolerance {
         let length = self.accumulation_length(case);
-        let table = table_tolerance(case, dtype, length);
+        let table = common::tolerance(case, dtype, length, inputs);
         let epsilon = inputs.scalar("epsilon").unwrap_or(0.0);
         let rows = inputs.get("input").map_or(&[][..], |input| &input.data);
         let worst = rows.chunks(length).map(|row| condition(row, epsilon)).fold(1.0, f64::max);

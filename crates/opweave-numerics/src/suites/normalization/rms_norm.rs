@@ -4,8 +4,11 @@
 //! The suite of `rms_norm`.
 
 use opweave_contract::ops::normalization::RmsNorm;
+use opweave_reference::Arguments;
+use opweave_tensor::DType;
 
 use super::common::{self, Model, Shape};
+use crate::compare::Tolerance;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments};
 
 /// Rows of public models. Transformers' code rounds before the weight; FlashInfer multiplies in f32.
@@ -67,6 +70,10 @@ impl Suite for RmsNormSuite {
 
     fn accumulation_length(&self, case: &Case<RmsNorm>) -> usize {
         case.problem.hidden_size
+    }
+
+    fn tolerance(&self, case: &Case<RmsNorm>, _: &str, dtype: DType, inputs: &Arguments) -> Tolerance {
+        common::tolerance(case, dtype, self.accumulation_length(case), inputs)
     }
 }
 
