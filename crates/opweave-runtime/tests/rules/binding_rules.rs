@@ -136,7 +136,15 @@ fn a_problem_has_one_binding_whatever_is_asked_of_it_later() {
         Config::new().device(NOOP).operations(["test_norm"]).override_with("test_norm", "noop.native.test_norm.atomic");
     let atomic = runtime().initialize(&config).unwrap();
     atomic.prepare(NOOP, Request::<TestNorm>::new(norm())).unwrap();
-    assert!(atomic.prepare(NOOP, Request::<TestNorm>::new(norm()).demands(strict)).is_err());
+    for (deterministic, batch_invariant) in [(true, true), (true, false), (false, true)] {
+        let demands = Demands { deterministic, batch_invariant };
+        assert!(atomic.prepare(NOOP, Request::<TestNorm>::new(norm()).demands(demands)).is_err(), "{demands:?}");
+    }
+    // Every bucket's row has to fulfil them: here the first one's does not.
+    let request = || Request::<TestNorm>::new(norm()).buckets("tokens", &[8]).unwrap();
+    let mixed = runtime().initialize(&Config::new().device(NOOP).request(request())).unwrap();
+    assert!(mixed.prepare(NOOP, request()).is_ok());
+    assert!(mixed.prepare(NOOP, request().demands(strict)).is_err());
 }
 
 #[test]

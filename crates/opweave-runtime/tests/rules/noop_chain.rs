@@ -450,6 +450,12 @@ fn b17_a_failed_launch_is_the_error_of_its_call_alone() {
     assert!(error.starts_with("test_norm: kernel `a` failed for problem [hidden_size=64"), "{error}");
     assert!(error.ends_with("driver error 1: invalid configuration"), "{error}");
     assert_eq!(call(8), Ok(()));
+    // What was put together by hand synchronises only where it is told to.
+    // SAFETY: clause 1 of `foreign`: the noop kernels do not follow the handle.
+    let failing = unsafe { StreamRef::foreign(NOOP, std::ptr::null_mut(), &Failing) };
+    let eight = Call::new(&prepared, &[8]);
+    assert_eq!(enqueue(&prepared, &eight, failing), Ok(()));
+    assert!(enqueue(&prepared.synchronising(true), &eight, failing).is_err());
 }
 
 #[test]

@@ -133,6 +133,7 @@ fn bad_specs_are_refused_with_the_field_named() {
         ("needs", |s| s.needs = Needs::default().with(Domain::DTypes(vec!["dtype", "scale"], Vec::new()))),
         ("needs", |s| s.needs = Needs::default().with(Domain::Promise("wieght", Promise::default()))),
         ("needs", |s| s.needs = Needs::default().with(Domain::Range("hidden_size.max", 0, 1))),
+        ("needs", |s| s.needs = Needs::default().with(Domain::Range("tokens.min", 0, 1))),
         ("needs", |s| s.needs = Needs::default().with(Domain::Relation(Relation::Divides("hidden_size", "groups")))),
         ("needs", |s| {
             let size = Linear { constant: 0, terms: vec![(4, "hidden_size"), (4, "tokens")] };
