@@ -68,6 +68,20 @@ impl Call {
         Call { out: None, ..self }
     }
 
+    /// The same call with every tensor in memory that ends with it.
+    pub(crate) fn tight(self) -> Call {
+        let tight = |tensor: Option<Tensor>| tensor.map(|t| t.tight());
+        Call {
+            input: self.input.tight(),
+            residual: self.residual.tight(),
+            z: self.z.tight(),
+            weight: tight(self.weight),
+            bias: tight(self.bias),
+            out: tight(self.out),
+            ..self
+        }
+    }
+
     pub(crate) fn result(&self) -> &Tensor {
         self.out.as_ref().unwrap_or(&self.input)
     }

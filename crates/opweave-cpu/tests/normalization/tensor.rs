@@ -77,6 +77,19 @@ impl Tensor {
         tensor
     }
 
+    /// The same tensor in memory that ends with its last element, so that a memory checker sees what comes after it.
+    pub(crate) fn tight(&self) -> Tensor {
+        let end = self.at(self.rows - 1, self.width);
+        let shift = end.next_multiple_of(8) - end;
+        let mut memory = vec![0_u64; (shift + end) / 8];
+        let copy = bytes_of(&mut memory);
+        copy[shift..].copy_from_slice(&bytes(&self.memory)[..end]);
+        for (at, byte) in copy[..shift].iter_mut().enumerate() {
+            *byte = pattern(at.wrapping_sub(self.start + shift));
+        }
+        Tensor { memory, start: self.start + shift, ..*self }
+    }
+
     fn stride(&self) -> usize {
         self.width + self.place.gap
     }
