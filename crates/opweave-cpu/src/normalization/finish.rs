@@ -25,6 +25,12 @@ pub(super) trait Finish: Copy + Sync {
     /// - See the trait.
     unsafe fn apply<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, y: S::F32, round: bool) -> S::F32;
 
+    /// The same for two vectors from column `i` on, in the pair order of the activation's type.
+    ///
+    /// # Safety
+    /// - Twice `S::LANES` columns from `i` on are within the row.
+    unsafe fn apply_pair<S: Simd>(&self, s: S, i: usize, y: [S::F32; 2], round: bool) -> [S::F32; 2];
+
     /// The same for one value in f64.
     ///
     /// # Safety
@@ -104,6 +110,22 @@ impl<T: Elem> Parameters<T> {
         }
     }
 
+    /// Two vectors from column `i` on in the pair order of T, or `None` where there are none.
+    ///
+    /// # Safety
+    /// - The columns are within the parameters.
+    #[inline(always)]
+    pub(super) unsafe fn load_pair<S: Simd>(self, s: S, i: usize) -> Option<[S::F32; 2]> {
+        // SAFETY: the caller's clause.
+        unsafe {
+            match self {
+                Parameters::Absent => None,
+                Parameters::Same(p) => Some(T::load_pair(s, p.add(i))),
+                Parameters::Single(p) => Some(T::pair_order(s, f32::load_pair(s, p.add(i)))),
+            }
+        }
+    }
+
     /// The same parameters, which are of T, in a form whose variant is known at compile time. Others become null.
     #[inline(always)]
     pub(super) fn known_same(self) -> Self {
@@ -169,6 +191,19 @@ impl<T: Elem> Finish for Weight<T> {
         match unsafe { self.weight.load::<S, FULL>(s, i, n) } {
             Some(w) if self.plus_one => s.mul(y, s.add(s.splat(1.0), w)),
             Some(w) => s.mul(y, w),
+            None => y,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn apply_pair<S: Simd>(&self, s: S, i: usize, y: [S::F32; 2], _: bool) -> [S::F32; 2] {
+        // SAFETY: the trait's clause.
+        match unsafe { self.weight.load_pair(s, i) } {
+            Some(w) if self.plus_one => {
+                let one = s.splat(1.0);
+                [s.mul(y[0], s.add(one, w[0])), s.mul(y[1], s.add(one, w[1]))]
+            }
+            Some(w) => [s.mul(y[0], w[0]), s.mul(y[1], w[1])],
             None => y,
         }
     }

@@ -150,6 +150,13 @@ impl<T: Elem> Source for Product<T> {
     }
 
     #[inline(always)]
+    unsafe fn load_pair<S: Simd>(&self, s: S, i: usize) -> [S::F32; 2] {
+        // SAFETY: the trait's clause.
+        let (x, z) = unsafe { (T::load_pair(s, self.input.add(i)), T::load_pair(s, self.z.add(i))) };
+        [self.activation.times(s, x[0], z[0]), self.activation.times(s, x[1], z[1])]
+    }
+
+    #[inline(always)]
     unsafe fn value(&self, i: usize) -> f64 {
         // SAFETY: the trait's clause.
         unsafe { self.input.add(i).read().to_f64() * self.activation.value(self.z.add(i).read().to_f64()) }
@@ -188,6 +195,14 @@ impl<F: Finish, T: Elem> Finish for Gated<F, T> {
             let y = if round { T::round(s, y) } else { y };
             self.activation.times(s, y, load::<S, T, FULL>(s, self.z.add(i), n))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn apply_pair<S: Simd>(&self, s: S, i: usize, y: [S::F32; 2], round: bool) -> [S::F32; 2] {
+        // SAFETY: the trait's clause.
+        let (y, z) = unsafe { (self.first.apply_pair(s, i, y, round), T::load_pair(s, self.z.add(i))) };
+        let y = if round { [T::round(s, y[0]), T::round(s, y[1])] } else { y };
+        [self.activation.times(s, y[0], z[0]), self.activation.times(s, y[1], z[1])]
     }
 
     #[inline(always)]

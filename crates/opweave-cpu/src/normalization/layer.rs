@@ -96,6 +96,18 @@ impl<T: Elem> Finish for Affine<T> {
     }
 
     #[inline(always)]
+    unsafe fn apply_pair<S: Simd>(&self, s: S, i: usize, y: [S::F32; 2], _: bool) -> [S::F32; 2] {
+        // SAFETY: the trait's clause.
+        let (weight, bias) = unsafe { (self.weight.load_pair(s, i), self.bias.load_pair(s, i)) };
+        match (weight, bias) {
+            (Some(w), Some(b)) => [s.fma(y[0], w[0], b[0]), s.fma(y[1], w[1], b[1])],
+            (Some(w), None) => [s.mul(y[0], w[0]), s.mul(y[1], w[1])],
+            (None, Some(b)) => [s.add(y[0], b[0]), s.add(y[1], b[1])],
+            (None, None) => y,
+        }
+    }
+
+    #[inline(always)]
     unsafe fn value(&self, i: usize, y: f64, _: bool) -> f64 {
         // SAFETY: the trait's clause.
         let (weight, bias) = unsafe { (self.weight.value(i), self.bias.value(i)) };
@@ -240,8 +252,9 @@ impl<T: Elem> Centred<T> {
         // SAFETY: the caller's clause, by the loops' bounds.
         unsafe {
             while i + 4 * S::LANES <= n {
-                for k in 0..4 {
-                    let d = s.sub(T::load(s, input.add(i + k * S::LANES)), centre);
+                let (a, b) = (T::load_pair(s, input.add(i)), T::load_pair(s, input.add(i + 2 * S::LANES)));
+                for (k, x) in [a[0], a[1], b[0], b[1]].into_iter().enumerate() {
+                    let d = s.sub(x, centre);
                     sums[k] = s.add(sums[k], d);
                     squares[k] = s.fma(d, d, squares[k]);
                 }
@@ -288,11 +301,9 @@ impl<T: Elem> Centred<T> {
                 if stream && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
                     s.prefetch(next.wrapping_add(i).cast());
                 }
-                let j = i + S::LANES;
-                let (first, second) = (T::load(s, input.add(i)), T::load(s, input.add(j)));
-                let first = affine.apply::<S, true>(s, i, S::LANES, c.normalise(s, first), false);
-                let second = affine.apply::<S, true>(s, j, S::LANES, c.normalise(s, second), false);
-                store_pair(s, out.add(i), [first, second], stream);
+                let x = T::load_pair(s, input.add(i));
+                let y = [c.normalise(s, x[0]), c.normalise(s, x[1])];
+                store_pair(s, out.add(i), affine.apply_pair(s, i, y, false), stream);
                 i += 2 * S::LANES;
             }
             if i + S::LANES <= width {

@@ -274,10 +274,9 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
         let mut sums = [s.splat(0.0); 4];
         // SAFETY: the caller's clause, by the loops' bounds.
         unsafe {
-            // A product takes so long that its additions never wait, and four of them would be much code.
-            while !Src::PRODUCT && i + 4 * S::LANES <= end {
-                for (k, sum) in sums.iter_mut().enumerate() {
-                    let v = self.source.load::<S, true>(s, i + k * S::LANES, S::LANES);
+            while i + 4 * S::LANES <= end {
+                let (a, b) = (self.source.load_pair(s, i), self.source.load_pair(s, i + 2 * S::LANES));
+                for (sum, v) in sums.iter_mut().zip([a[0], a[1], b[0], b[1]]) {
                     *sum = s.fma(v, v, *sum);
                 }
                 i += 4 * S::LANES;
@@ -311,9 +310,12 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
                 if stream && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
                     next.prefetch(s, i);
                 }
-                let first = self.vector::<S, true>(s, i, S::LANES, inverse, round);
-                let second = self.vector::<S, true>(s, i + S::LANES, S::LANES, inverse, round);
-                store_pair(s, self.out.add(i), [first, second], stream);
+                let v = self.source.load_pair(s, i);
+                let y = [s.mul(v[0], inverse), s.mul(v[1], inverse)];
+                let y = if round { [T::round(s, y[0]), T::round(s, y[1])] } else { y };
+                let y = self.finish.apply_pair(s, i, y, round);
+                self.source.keep_pair(s, i, v);
+                store_pair(s, self.out.add(i), y, stream);
                 i += 2 * S::LANES;
             }
             if i + S::LANES <= width {

@@ -54,6 +54,19 @@ pub(super) trait Source: Copy {
     /// - See the trait.
     unsafe fn load<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize) -> S::F32;
 
+    /// The values of two vectors from column `i` on, in the pair order of the row's type.
+    ///
+    /// # Safety
+    /// - Twice `S::LANES` columns from `i` on are within the row.
+    unsafe fn load_pair<S: Simd>(&self, s: S, i: usize) -> [S::F32; 2];
+
+    /// [`Source::keep`] for what [`Source::load_pair`] gave.
+    ///
+    /// # Safety
+    /// - Twice `S::LANES` columns from `i` on are within the row.
+    #[inline(always)]
+    unsafe fn keep_pair<S: Simd>(&self, _s: S, _i: usize, _v: [S::F32; 2]) {}
+
     /// Stores what the operator keeps of `v`, which [`Source::load`] gave for the same columns and which was not kept yet.
     ///
     /// # Safety
@@ -96,6 +109,12 @@ impl<T: Elem> Source for Plain<T> {
     }
 
     #[inline(always)]
+    unsafe fn load_pair<S: Simd>(&self, s: S, i: usize) -> [S::F32; 2] {
+        // SAFETY: the trait's clause.
+        unsafe { T::load_pair(s, self.0.add(i)) }
+    }
+
+    #[inline(always)]
     unsafe fn value(&self, i: usize) -> f64 {
         // SAFETY: the trait's clause.
         unsafe { self.0.add(i).read().to_f64() }
@@ -133,6 +152,20 @@ impl<T: Elem> Source for Sum<T> {
             unsafe { (load::<S, T, FULL>(s, self.input.add(i), n), load::<S, T, FULL>(s, self.residual.add(i), n)) };
         let sum = s.add(a, b);
         if T::NARROW && self.rounded { T::round(s, sum) } else { sum }
+    }
+
+    #[inline(always)]
+    unsafe fn load_pair<S: Simd>(&self, s: S, i: usize) -> [S::F32; 2] {
+        // SAFETY: the trait's clause.
+        let (a, b) = unsafe { (T::load_pair(s, self.input.add(i)), T::load_pair(s, self.residual.add(i))) };
+        let sum = [s.add(a[0], b[0]), s.add(a[1], b[1])];
+        if T::NARROW && self.rounded { [T::round(s, sum[0]), T::round(s, sum[1])] } else { sum }
+    }
+
+    #[inline(always)]
+    unsafe fn keep_pair<S: Simd>(&self, s: S, i: usize, v: [S::F32; 2]) {
+        // SAFETY: the trait's clause.
+        unsafe { T::store_pair::<S, false>(s, self.residual.add(i), v) }
     }
 
     #[inline(always)]

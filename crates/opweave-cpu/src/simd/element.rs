@@ -29,7 +29,17 @@ pub trait Elem: Element + Default {
     ///   [`Simd::fence`] follows.
     unsafe fn store<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: S::F32);
 
-    /// Rounds and writes two vectors.
+    /// Reads twice `S::LANES` elements in this type's pair order.
+    ///
+    /// # Safety
+    /// - `p` is valid for reading twice `S::LANES` elements.
+    #[inline(always)]
+    unsafe fn load_pair<S: Simd>(s: S, p: *const Self) -> [S::F32; 2] {
+        // SAFETY: the caller's clause.
+        unsafe { [Self::load(s, p), Self::load(s, p.add(S::LANES))] }
+    }
+
+    /// Rounds and writes two vectors that are in this type's pair order.
     ///
     /// # Safety
     /// - As for [`Elem::store`], with twice as many elements.
@@ -40,6 +50,12 @@ pub trait Elem: Element + Default {
             Self::store::<S, STREAM>(s, p, v[0]);
             Self::store::<S, STREAM>(s, p.add(S::LANES), v[1]);
         }
+    }
+
+    /// Brings two vectors of consecutive elements, of whatever type, into this type's pair order.
+    #[inline(always)]
+    fn pair_order<S: Simd>(_: S, v: [S::F32; 2]) -> [S::F32; 2] {
+        v
     }
 
     /// Rounds lanes to this type and widens them again.
@@ -86,15 +102,28 @@ pub trait Elem: Element + Default {
 pub(super) const MAX_LANES: usize = 16;
 
 macro_rules! elem {
-    ($type:ty, $narrow:literal, $load:ident, $store:ident, $round:expr, $to:expr, $from:expr $(, $pair:ident)?) => {
+    ($type:ty, $narrow:literal, $load:ident, $store:ident, $round:expr, $to:expr, $from:expr $(, $load_pair:ident, $store_pair:ident, $order:ident)?) => {
         impl Elem for $type {
             const NARROW: bool = $narrow;
 
-            $(#[inline(always)]
-            unsafe fn store_pair<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: [S::F32; 2]) {
-                // SAFETY: the caller's clauses are the same.
-                unsafe { s.$pair::<STREAM>(p, v) }
-            })?
+            $(
+                #[inline(always)]
+                unsafe fn load_pair<S: Simd>(s: S, p: *const Self) -> [S::F32; 2] {
+                    // SAFETY: the caller's clause is the same.
+                    unsafe { s.$load_pair(p) }
+                }
+
+                #[inline(always)]
+                unsafe fn store_pair<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: [S::F32; 2]) {
+                    // SAFETY: the caller's clauses are the same.
+                    unsafe { s.$store_pair::<STREAM>(p, v) }
+                }
+
+                #[inline(always)]
+                fn pair_order<S: Simd>(s: S, v: [S::F32; 2]) -> [S::F32; 2] {
+                    s.$order(v)
+                }
+            )?
 
             #[inline(always)]
             unsafe fn load<S: Simd>(s: S, p: *const Self) -> S::F32 {
@@ -136,7 +165,9 @@ elem!(
     S::round_bf16,
     bf16::to_f64,
     |v| bf16::from_f32(to_odd_f32(v)),
-    store_bf16_pair
+    load_bf16_pair,
+    store_bf16_pair,
+    bf16_pair_order
 );
 
 /// Rounds to f32 such that a second rounding to 16 bits gives the nearest value of the first: towards zero, with the last

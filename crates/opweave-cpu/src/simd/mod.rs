@@ -125,7 +125,20 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// - As for [`Simd::store_f32`], with elements of bf16.
     unsafe fn store_bf16<const STREAM: bool>(self, p: *mut half::bf16, v: Self::F32);
 
-    /// Two vectors of bf16 one after the other: as two times [`Simd::store_bf16`], but some instruction sets can do better.
+    /// Reads and widens twice [`Simd::LANES`] elements, in an order of lanes of its own choice: the *pair order*.
+    ///
+    /// Sixteen bits are cheap to widen in place, as the even and the odd halves of 32-bit lanes, and dear to spread out.
+    /// Arithmetic by columns does not mind the order as long as all operands have it; see [`Simd::bf16_pair_order`].
+    ///
+    /// # Safety
+    /// - `p` is valid for reading twice `LANES` elements of bf16.
+    #[inline(always)]
+    unsafe fn load_bf16_pair(self, p: *const half::bf16) -> [Self::F32; 2] {
+        // SAFETY: the caller's clause.
+        unsafe { [self.load_bf16(p), self.load_bf16(p.add(Self::LANES))] }
+    }
+
+    /// Rounds as [`Simd::round_bf16`] and writes two vectors that are in pair order.
     ///
     /// # Safety
     /// - As for [`Simd::store_f32`], with twice `LANES` elements of bf16.
@@ -136,6 +149,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
             self.store_bf16::<STREAM>(p, v[0]);
             self.store_bf16::<STREAM>(p.add(Self::LANES), v[1]);
         }
+    }
+
+    /// Brings two vectors of consecutive elements into pair order.
+    #[inline(always)]
+    fn bf16_pair_order(self, v: [Self::F32; 2]) -> [Self::F32; 2] {
+        v
     }
 
     /// Orders streamed stores before everything after it.
