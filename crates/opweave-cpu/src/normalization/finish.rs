@@ -18,6 +18,9 @@ use crate::simd::{Elem, Simd};
 ///
 /// Every method's clause: columns `i..i + n` (`n` = `S::LANES` if `FULL`) are within the row.
 pub(super) trait Finish: Copy + Sync {
+    /// Whether [`Finish::kind`] ever answers anything but general.
+    const HAS_KINDS: bool = false;
+
     /// The finished values of columns `i..i + n`. With `round`, intermediate products are rounded to the activation's
     /// dtype.
     ///
@@ -185,6 +188,8 @@ impl<T: Elem> Weight<T> {
 }
 
 impl<T: Elem> Finish for Weight<T> {
+    const HAS_KINDS: bool = true;
+
     #[inline(always)]
     unsafe fn apply<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, y: S::F32, _: bool) -> S::F32 {
         // SAFETY: the trait's clause.

@@ -83,6 +83,8 @@ struct Affine<T> {
 }
 
 impl<T: Elem> Finish for Affine<T> {
+    const HAS_KINDS: bool = true;
+
     #[inline(always)]
     unsafe fn apply<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, y: S::F32, _: bool) -> S::F32 {
         // SAFETY: the trait's clause.

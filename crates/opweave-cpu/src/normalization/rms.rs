@@ -233,18 +233,31 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
                 return scaled_row(self.source, self.finish, self.out, width, statistic, round);
             };
             let stream = stream && (self.out as usize).is_multiple_of(S::LANES * size_of::<T>());
-            let inverse = s.splat(inverse);
-            let round = T::NARROW && round;
-            let kind = if S::SPECIALISE && !Src::PRODUCT { self.finish.kind() } else { Kind::General };
-            let known = |kind| Segment { finish: self.finish.known(kind), ..self };
-            match (kind, round) {
+            let (inverse, round) = (s.splat(inverse), T::NARROW && round);
+            if const { S::SPECIALISE && F::HAS_KINDS && !Src::PRODUCT } {
+                self.scale_by_kind(s, width, inverse, round, stream, next);
+            } else {
+                self.scale(s, width, inverse, round, stream, next);
+            }
+        }
+    }
+
+    /// [`Self::scale`] with a loop for each kind of weight.
+    ///
+    /// # Safety
+    /// - As for [`Self::scale`].
+    #[inline(always)]
+    unsafe fn scale_by_kind<S: Simd>(self, s: S, width: usize, inverse: S::F32, round: bool, stream: bool, next: Src) {
+        let known = |kind| Segment { finish: self.finish.known(kind), ..self };
+        // SAFETY: the caller's clauses.
+        unsafe {
+            match (self.finish.kind(), round) {
                 (Kind::Same, false) => known(Kind::Same).scale(s, width, inverse, false, stream, next),
                 (Kind::Same, true) => known(Kind::Same).scale(s, width, inverse, true, stream, next),
                 (Kind::PlusOne, false) => known(Kind::PlusOne).scale(s, width, inverse, false, stream, next),
-                (Kind::PlusOne, true) => known(Kind::PlusOne).scale(s, width, inverse, true, stream, next),
                 // Without a weight, a value rounded before is a value rounded once.
                 (Kind::Bare, _) => known(Kind::Bare).scale(s, width, inverse, false, stream, next),
-                (Kind::General, round) => self.scale(s, width, inverse, round, stream, next),
+                (_, round) => self.scale(s, width, inverse, round, stream, next),
             }
         }
     }
@@ -274,7 +287,8 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
         let mut sums = [s.splat(0.0); 4];
         // SAFETY: the caller's clause, by the loops' bounds.
         unsafe {
-            while i + 4 * S::LANES <= end {
+            // Four products would be much code, and are so slow that their additions never wait.
+            while !Src::PRODUCT && i + 4 * S::LANES <= end {
                 let (a, b) = (self.source.load_pair(s, i), self.source.load_pair(s, i + 2 * S::LANES));
                 for (sum, v) in sums.iter_mut().zip([a[0], a[1], b[0], b[1]]) {
                     *sum = s.fma(v, v, *sum);
