@@ -6,16 +6,16 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use opweave_contract::ops::FAMILIES;
+use opweave::Runtime;
+use opweave_cpu::ceilings::CpuInstruments;
 use opweave_device::Instruments;
 use opweave_registry::FrozenRegistry;
-use opweave_runtime::Runtime;
 
 use crate::exit::Failure;
 
 /// Every operation with the solutions that are compiled in. Nothing is loaded yet.
 pub(crate) fn runtime() -> Runtime {
-    FAMILIES.iter().fold(Runtime::builder(), |builder, family| builder.declare(family)).build()
+    opweave::runtime()
 }
 
 /// The frozen registry.
@@ -23,7 +23,7 @@ pub(crate) fn registry(runtime: &Runtime) -> Result<Arc<FrozenRegistry>, Failure
     Ok(runtime.registry().context("failed to register the solutions")?)
 }
 
-/// The host's plain kernels, if a solution of this build has some.
+/// The host's plain kernels.
 pub(crate) fn instruments() -> Option<Box<dyn Instruments>> {
-    None
+    Some(Box::new(CpuInstruments::default()))
 }
