@@ -58,6 +58,14 @@ pub enum BenchError {
         /// What there is instead.
         reason: String,
     },
+    /// An implementation that would be compared with itself.
+    #[error("take `{implementation}` as the baseline of {case}: it is what the case runs on, a ratio needs two")]
+    Baseline {
+        /// The row.
+        implementation: String,
+        /// The first case where it is both.
+        case: String,
+    },
     /// The device is not there.
     #[error("time on {device}: {reason}")]
     Device {
@@ -77,7 +85,7 @@ impl BenchError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Selectors(error) => error.exit_code(),
-            Self::Timer { .. } => 2,
+            Self::Timer { .. } | Self::Baseline { .. } => 2,
             Self::Device { .. } | Self::Report(_) => 1,
         }
     }

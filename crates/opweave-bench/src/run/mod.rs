@@ -53,6 +53,7 @@ pub fn run(
     let timer = config::timer(config, device.key().kind())?;
     let generator = generator(config)?;
     let planned = plan::plan(config, &ground.numerics, device.key())?;
+    distinct(&planned)?;
     let stream = device.stream().map_err(|e| absent(e.to_string()))?;
     let mut probe =
         ground.instruments.map(|i| DeviceProbe::new(&**device, i, &*stream, ground.caches.last_level_bytes));
@@ -126,6 +127,19 @@ pub fn listed(config: &BenchConfig, ground: &BenchGround<'_>) -> Result<Vec<Stri
 pub fn succeeded(rows: &[Row]) -> bool {
     rows.iter().any(|row| row.status == RowStatus::Ok)
         && rows.iter().all(|row| matches!(row.status, RowStatus::Ok | RowStatus::Skip))
+}
+
+/// Refuses a baseline that is ours.
+fn distinct(planned: &[plan::Planned<'_>]) -> Result<(), BenchError> {
+    for case in planned {
+        if let (Ok(ours), Some(Ok(baseline))) = (&case.ours.row, case.baseline.as_ref().map(|b| &b.row))
+            && ours.spec().name == baseline.spec().name
+        {
+            let case = format!("{} {}", case.info.operation, case.info.label);
+            return Err(BenchError::Baseline { implementation: ours.spec().name.clone(), case });
+        }
+    }
+    Ok(())
 }
 
 fn save(report: &BenchReport, path: Option<&Path>) -> Result<(), BenchError> {

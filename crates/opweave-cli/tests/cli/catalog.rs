@@ -27,3 +27,8 @@ fn one_operation_can_be_asked_for_and_an_unknown_one_is_a_usage_error() {
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     assert!(ran.err.contains("did you mean `rms_norm`?"), "{}", ran.err);
 }
+
+#[test]
+fn the_table_of_one_operation_reads_well() {
+    insta::assert_snapshot!(opweave(&["catalog", "rms_norm"]).out);
+}

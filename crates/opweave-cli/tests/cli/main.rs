@@ -11,3 +11,4 @@ mod devices;
 mod explain;
 mod measure;
 mod run;
+mod whole;

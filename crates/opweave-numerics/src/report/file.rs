@@ -44,13 +44,25 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
         // A bare file name has the empty path as its parent.
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        let mut file = temporary().tempfile_in(folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_data()?;
         file.persist(path).map_err(|error| error.error)?;
         Ok(())
     };
     write().map_err(|source| ReportError::Io { path: path.to_owned(), source })
+}
+
+/// A temporary file that, once renamed, is as readable as any other file of its user.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // Less whatever the umask takes away.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder
 }
 
 /// A report's place on disk during a run.
