@@ -65,7 +65,10 @@ fn bench_times_what_passed_and_compares_with_itself() {
 fn a_baseline_takes_its_turns_in_the_same_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bench.json");
-    let ran = bench(&path, &["--implementation", "cpu.native.rms_norm.portable", "--baseline", "cpu.native.rms_norm.portable"]);
+    let ran = bench(
+        &path,
+        &["--implementation", "cpu.native.rms_norm.portable", "--baseline", "cpu.native.rms_norm.portable"],
+    );
     assert_eq!(ran.code, 2, "a baseline of itself says nothing: {}", ran.out);
     let ran = bench(&path, &["--baseline", "cpu.native.rms_norm.portable"]);
     if !opweave(&["devices"]).out.contains("+avx2") {
