@@ -351,6 +351,51 @@ fn a_packed_weight_is_checked_by_layout_size_and_alignment() {
     }
 }
 
+/// The message names the dimension that is wrong, not one that is right.
+#[test]
+fn sizes_and_strides_are_named_by_their_dimension() {
+    use crate::probe::Probe;
+    let specs = specs::<Probe>(&problems::<Probe>()[0]);
+    let state = Probe::signature().tensor("state").unwrap();
+    let call = |shape: [usize; 3], strides: [isize; 3]| {
+        let change = |v: RawTensor| RawTensor::strided(v.data(), v.dtype(), v.device(), &shape, &strides).unwrap();
+        let source = Source { replace: Some((state, &change)), ..Source::new(dims::<Probe>()) };
+        Probe::check(&specs, &assemble::<Probe>(&specs, source)).map(|_| ()).map_err(|e| (e.expected, e.actual))
+    };
+    let fails = |shape, strides, expected: &str| {
+        let (said, actual) = call(shape, strides).unwrap_err();
+        assert!(said.contains(expected), "{shape:?} {strides:?}: expected {said}, got {actual}");
+    };
+    assert_eq!(call([3, 2, 4], [8, 4, 1]), Ok(()));
+    fails([4, 2, 4], [8, 4, 1], "= 3 in dimension 0");
+    fails([3, 3, 4], [12, 4, 1], "= 2 in dimension 1");
+    fails([3, 2, 5], [10, 5, 1], "= 4 in dimension 2");
+    fails([3, 2, 4], [8, 4, 2], "stride 1 in dimension 2");
+    fails([3, 2, 4], [8, 3, 1], "stride at least 4 in dimension 1");
+    fails([3, 2, 4], [7, 4, 1], "stride at least 8 in dimension 0");
+    fails([3, 2, 4], [9, 5, 1], "stride at least 10 in dimension 0");
+}
+
+/// A dimension of one element is never stepped along, so its stride is nobody's business: promises or not.
+#[test]
+fn the_stride_of_a_dimension_of_one_does_not_count() {
+    use opweave_contract::ops::normalization::{RmsNorm, RmsNormProblem};
+    let mut problem = RmsNormProblem::new(8, DType::F32);
+    for promised in [false, true] {
+        if promised {
+            let promise = opweave_contract::Promise { alignment: 16, contiguous: true };
+            problem.promises = opweave_contract::Promises::all(promise);
+        }
+        let specs = specs::<RmsNorm>(&problem);
+        for stride in [0, 1, -7, 9, isize::MAX, isize::MIN] {
+            let change = |v: RawTensor| reshaped(v, |_, strides| strides[0] = stride);
+            let source = Source { replace: Some((0, &change)), ..Source::new(DynDims::new(&[1])) };
+            let result = RmsNorm::check(&specs, &assemble::<RmsNorm>(&specs, source));
+            assert!(result.is_ok(), "stride {stride}, promised {promised}: {result:?}");
+        }
+    }
+}
+
 #[test]
 fn specs_of_another_operator_are_refused() {
     use opweave_contract::ops::normalization::RmsNorm;

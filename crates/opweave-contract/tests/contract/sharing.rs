@@ -44,6 +44,17 @@ proptest! {
         prop_assert_eq!(may_share(&a, &b), may_share(&b, &a));
     }
 
+    /// Rows of two strides: what one period says of one view says nothing of the other.
+    #[test]
+    fn may_share_never_denies_a_shared_byte_of_unlike_rows(
+        places in (0_usize..40, 0_usize..40), strides in (1_isize..14, 1_isize..14), rows in (1_usize..6, 1_usize..6),
+        widths in (1_usize..6, 1_usize..6),
+    ) {
+        let a = view(DType::U8, places.0, &[(rows.0, strides.0), (widths.0, 1)]);
+        let b = view(DType::U8, places.1, &[(rows.1, strides.1), (widths.1, 1)]);
+        prop_assert!(may_share(&a, &b) || bytes(&a).is_disjoint(&bytes(&b)), "{a:?} and {b:?}");
+    }
+
     /// Windows of columns of one matrix: the answer is exact, so that q, k and v of one packed buffer are not refused.
     #[test]
     fn may_share_is_exact_for_columns_of_one_buffer(

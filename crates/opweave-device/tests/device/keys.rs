@@ -41,6 +41,7 @@ fn a_capability_without_its_point_is_refused_with_the_right_spelling() {
         ("cuda:103", "cuda:10.3"),
         ("cuda:9", "cuda:9.0"),
         ("cuda:90", "cuda:9.0"),
+        ("cuda:50", "cuda:5.0"),
         ("cuda:sm_90", "cuda:9.0"),
         ("cuda:sm_120", "cuda:12.0"),
     ];

@@ -44,6 +44,7 @@ fn b05_a_bare_number_is_refused_with_the_right_spelling() {
         ("90", "write sm_90 or compute_90"),
         ("9.0", "write sm_90 or compute_90"),
         ("103", "write sm_103 or compute_103"),
+        ("50", "write sm_50 or compute_50"),
         ("sm_9", "did you mean sm_90?"),
         ("sm_9a", "did you mean sm_90a?"),
         ("sm_10", "did you mean sm_100?"),
@@ -58,9 +59,21 @@ fn b05_a_bare_number_is_refused_with_the_right_spelling() {
 
 #[test]
 fn other_text_is_refused() {
-    for text in
-        ["", "sm_", "sm_x", "sm_90b", "SM_90", "gfx_942", "compute_90a", "sm_9.0", "hopper", "sm_-90", "sm_99999"]
-    {
+    for text in [
+        "",
+        "sm_",
+        "sm_x",
+        "sm_90b",
+        "SM_90",
+        "gfx_942",
+        "compute_90a",
+        "sm_9.0",
+        "hopper",
+        "sm_-90",
+        "sm_+90",
+        "sm_9x0",
+        "sm_99999",
+    ] {
         let error = text.parse::<ImageTarget>().unwrap_err().to_string();
         assert!(error.contains("expected sm_90") || error.contains("did you mean"), "{text}: {error}");
     }

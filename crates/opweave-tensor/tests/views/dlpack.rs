@@ -124,6 +124,14 @@ fn every_refusal_names_the_field_and_its_value() {
 }
 
 #[test]
+fn a_scalar_needs_no_shape() {
+    let mut dl = tensor(&mut [], None);
+    dl.shape = std::ptr::null_mut();
+    let view = import(&dl).unwrap();
+    assert_eq!((view.rank(), view.elements()), (0, 1));
+}
+
+#[test]
 fn null_data_is_legal_for_an_empty_tensor() {
     let mut shape = [0, 3];
     let mut dl = tensor(&mut shape, None);

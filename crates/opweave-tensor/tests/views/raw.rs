@@ -43,6 +43,7 @@ fn an_element_count_that_overflows_is_refused() {
 fn past_the_rank_there_is_nothing() {
     let view = RawTensor::contiguous(null(), DType::F32, DeviceId::CPU, &[2, 3]).unwrap();
     assert_eq!((view.dim(2), view.stride(2), view.dim(99), view.stride(99)), (0, 0, 0, 0));
+    assert_eq!((view.dim(MAX_RANK), view.axis(MAX_RANK), view.axis(0)), (0, (0, 0), (2, 3)));
     assert_eq!((view.rank(), view.elements(), view.is_empty()), (2, 6, false));
     let scalar = RawTensor::contiguous(null(), DType::F32, DeviceId::CPU, &[]).unwrap();
     assert_eq!((scalar.elements(), scalar.is_empty(), scalar.is_contiguous()), (1, false, true));
