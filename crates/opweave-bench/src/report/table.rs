@@ -60,7 +60,8 @@ pub(super) fn lines(row: &Row) -> Vec<[String; 10]> {
                 or_dash(spread(s), |v| format!("{v:.1}")),
                 or_dash(s.gb_per_s, digits),
                 or_dash(s.gflop_per_s, digits),
-                or_dash(s.share_of_ceiling, share),
+                // Faster than memory is no share of memory's speed; the note says what it is.
+                or_dash(s.share_of_ceiling.filter(|_| !s.cache_resident), share),
                 note(row, s),
             ]
         })

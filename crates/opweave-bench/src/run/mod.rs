@@ -59,6 +59,8 @@ pub fn run(
         ground.instruments.map(|i| DeviceProbe::new(&**device, i, &*stream, ground.caches.last_level_bytes));
     let mut report = blank(config, ground);
     let bench = Bench { config, ground, generator: &generator, stream: &*stream, timer, clock: HostClock::default() };
+    // A place that cannot be written is found out before the run, not after it.
+    save(&report, selectors.output.as_deref())?;
     progress.started(planned.len());
     let mut ceilings = Ceilings::default();
     if let Some(probe) = &mut probe {

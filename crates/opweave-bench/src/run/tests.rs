@@ -375,6 +375,24 @@ fn unknown_names_and_timers_that_are_not_there_are_refused() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_ends_the_run_before_it_begins() {
+    struct Never;
+    impl BenchProgress for Never {
+        fn started(&mut self, _: usize) {
+            unreachable!("nothing may run");
+        }
+    }
+    let scene = Scene::new(Deed::Right, Deed::Right);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let mut config = config("rms_norm");
+    config.selectors.output = Some(file.join("bench.json"));
+    let error = run(&config, &scene.ground(), &mut Never).unwrap_err();
+    assert!(matches!(error, BenchError::Report(_)) && error.exit_code() == 1, "{error}");
+}
+
+#[test]
 fn an_event_times_the_device_and_the_host_keeps_its_own_clock() {
     let scene = Scene::new(Deed::Right, Deed::Right);
     let report = scene.run(&BenchConfig { timer: Some(Timer::Event), ..config("rms_norm") });

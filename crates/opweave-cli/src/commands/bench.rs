@@ -96,5 +96,10 @@ fn conclude(report: &BenchReport, good: bool, out: &mut Output) -> Result<(), Fa
         (_, false) => Tone::Bad,
     };
     let parts = out.tone(tone, &parts.join(", "));
-    out.line(format_args!("{parts} in {:.0} s", report.elapsed_s))
+    out.line(format_args!("{parts} in {:.0} s", report.elapsed_s))?;
+    if report.environment.build == "debug" {
+        let note = out.tone(Tone::Warn, "note: a debug build; its times say nothing about a release build");
+        out.line(note)?;
+    }
+    Ok(())
 }
