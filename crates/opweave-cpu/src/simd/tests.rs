@@ -129,6 +129,53 @@ fn f32_rounds_as_half_does() {
     }
 }
 
+/// Two vectors at a time: what [`Elem::store_pair`] makes of consecutive numbers brought into pair order, and whether
+/// [`Elem::load_pair`] gives them back in that order.
+struct Paired<'a, U>(&'a [f32], std::marker::PhantomData<U>);
+
+impl<U: Elem> SimdOp for Paired<'_, U> {
+    type Output = (Vec<U>, bool);
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) -> (Vec<U>, bool) {
+        let step = 2 * S::LANES;
+        let mut out = vec![U::default(); self.0.len() / step * step];
+        let mut ordered = true;
+        for i in (0..out.len()).step_by(step) {
+            let (mut wide, mut again) = ([0.0_f32; 32], [0.0_f32; 32]);
+            // SAFETY: two vectors follow `i` in both, and the buffers hold two of any instruction set.
+            unsafe {
+                let v = U::pair_order(s, f32::load_pair(s, self.0.as_ptr().add(i)));
+                U::store_pair::<S, false>(s, out.as_mut_ptr().add(i), v);
+                let back = U::load_pair(s, out.as_ptr().add(i));
+                for k in 0..2 {
+                    s.store_f32::<false>(wide.as_mut_ptr().add(k * S::LANES), U::round(s, v[k]));
+                    s.store_f32::<false>(again.as_mut_ptr().add(k * S::LANES), back[k]);
+                }
+            }
+            ordered &= wide.iter().zip(&again).all(|(&a, &b)| same(a, b));
+        }
+        (out, ordered)
+    }
+}
+
+#[test]
+fn pairs_round_and_order_as_single_vectors_do() {
+    let samples = f32_samples();
+    for isa in Isa::available() {
+        let (halves, ordered) = isa.run(Paired::<f16>(&samples, std::marker::PhantomData));
+        assert!(ordered, "{} f16", isa.name());
+        let (brains, ordered) = isa.run(Paired::<bf16>(&samples, std::marker::PhantomData));
+        assert!(ordered, "{} bf16", isa.name());
+        assert!(halves.len() == brains.len() && halves.len() + 32 > samples.len());
+        for (i, &value) in samples[..halves.len()].iter().enumerate() {
+            let context = || format!("{} {:#010x}", isa.name(), value.to_bits());
+            assert_eq!(halves[i].to_bits(), f16::from_f32_const(value).to_bits(), "f16 {}", context());
+            assert_eq!(brains[i].to_bits(), bf16::from_f32_const(value).to_bits(), "bf16 {}", context());
+        }
+    }
+}
+
 struct Map<'a, F>(&'a [f32], F);
 
 trait VectorFunction {
