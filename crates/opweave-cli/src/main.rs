@@ -62,5 +62,6 @@ fn run(cli: &Cli, suites: &SuiteSet, arguments: Vec<(String, String)>, out: &mut
         Command::Numerics(args) => commands::numerics::run(args, suites, arguments, out),
         Command::Bench(args) => commands::bench::run(args, suites, arguments, out),
         Command::Compare(args) => commands::compare::run(args, out),
+        Command::License(args) => commands::license::run(args, out),
     }
 }

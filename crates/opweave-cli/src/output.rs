@@ -97,6 +97,16 @@ impl Output {
         Ok(writeln!(self.out, "{text}")?)
     }
 
+    /// Text that brings its own line breaks.
+    pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
+        Ok(self.out.write_all(text.as_bytes())?)
+    }
+
+    /// Whether colours are written.
+    pub(crate) fn color(&self) -> bool {
+        self.color
+    }
+
     /// A value as JSON, pretty, with a final line break.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         serde_json::to_writer_pretty(&mut self.out, value)?;

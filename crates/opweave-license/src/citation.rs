@@ -55,7 +55,9 @@ impl Shape {
     /// If a placeholder is missing or out of order, or two are not kept apart by words.
     pub fn parse(text: &str) -> Result<Self, String> {
         let legal = || {
-            format!("port_citation {text:?}: legal is a text with {{project}}, {{url}}, {{commit}} and {{copyright}} in this order, with words before the first and between each, and {{name}} before them at will; such as {DEFAULT:?}")
+            format!(
+                "port_citation {text:?}: legal is a text with {{project}}, {{url}}, {{commit}} and {{copyright}} in this order, with words before the first and between each, and {{name}} before them at will; such as {DEFAULT:?}"
+            )
         };
         let flat = squeeze(text);
         let mut rest = flat.as_str();
@@ -101,7 +103,8 @@ impl Shape {
     }
 
     fn values(&self, block: &str, line: usize) -> Citation {
-        let value = |text: &str| Some(text.trim().trim_end_matches([',', '.', ';']).to_owned()).filter(|text| !text.is_empty());
+        let value =
+            |text: &str| Some(text.trim().trim_end_matches([',', '.', ';']).to_owned()).filter(|text| !text.is_empty());
         let found = block.split_once(&self.before_url).filter(|(_, rest)| {
             // `(c)` is no URL.
             rest.split_whitespace().next().is_some_and(|word| word.contains('/'))
@@ -112,8 +115,10 @@ impl Shape {
         };
         // Without a copyright the closing words may be cut short.
         let short = self.close.chars().next().map(String::from).unwrap_or_default();
-        let (inner, copyright) =
-            rest.split_once(&self.close).or_else(|| rest.split_once(&short)).map_or((rest, ""), |(inner, after)| (inner, after));
+        let (inner, copyright) = rest
+            .split_once(&self.close)
+            .or_else(|| rest.split_once(&short))
+            .map_or((rest, ""), |(inner, after)| (inner, after));
         let (url, commit) = inner.split_once(&self.before_commit).unwrap_or((inner, ""));
         Citation { project: value(project), url: value(url), commit: value(commit), copyright: value(copyright), line }
     }
@@ -179,10 +184,19 @@ mod tests {
         let found = find(&text);
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         assert_eq!(found.len(), 2);
-        assert_eq!((found[0].line, text(&found[0].project), text(&found[0].url)), (1, "One".into(), "https://a/b".into()));
+        assert_eq!(
+            (found[0].line, text(&found[0].project), text(&found[0].url)),
+            (1, "One".into(), "https://a/b".into())
+        );
         assert_eq!((text(&found[0].commit), text(&found[0].copyright)), (COMMIT.into(), "Copyright (c) 2025 A".into()));
-        assert_eq!((found[1].line, text(&found[1].project), text(&found[1].url)), (4, "Two Three".into(), "https://c/d".into()));
-        assert_eq!((text(&found[1].commit), text(&found[1].copyright)), ("559d79fb".into(), "Copyright (c) 2024 C, D".into()));
+        assert_eq!(
+            (found[1].line, text(&found[1].project), text(&found[1].url)),
+            (4, "Two Three".into(), "https://c/d".into())
+        );
+        assert_eq!(
+            (text(&found[1].commit), text(&found[1].copyright)),
+            ("559d79fb".into(), "Copyright (c) 2024 C, D".into())
+        );
     }
 
     #[test]
@@ -199,7 +213,12 @@ mod tests {
     #[test]
     fn a_shape_names_all_values_in_order() {
         assert!(Shape::parse("Ported from {project}, see {url} at {commit}: {copyright}").is_ok());
-        for bad in ["", "{project} at {url} @ {commit}: {copyright}", "From {url} {project} {commit} {copyright}", "From {project} ({url} @ {commit}) {copyright} more"] {
+        for bad in [
+            "",
+            "{project} at {url} @ {commit}: {copyright}",
+            "From {url} {project} {commit} {copyright}",
+            "From {project} ({url} @ {commit}) {copyright} more",
+        ] {
             assert!(Shape::parse(bad).unwrap_err().contains("legal is"), "{bad}");
         }
     }

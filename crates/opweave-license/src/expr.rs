@@ -60,7 +60,11 @@ impl Expr {
     /// If the text does not follow the grammar, misspells an id or names a deprecated one.
     pub fn parse(text: &str) -> Result<Self, ExprError> {
         let fail = |offset: usize, length: usize, reason: String| {
-            let shown = if text.len() > 80 { format!("{}...", text.chars().take(80).collect::<String>()) } else { text.to_owned() };
+            let shown = if text.len() > 80 {
+                format!("{}...", text.chars().take(80).collect::<String>())
+            } else {
+                text.to_owned()
+            };
             Err(ExprError { text: shown, offset, length, reason })
         };
         if text.trim().is_empty() {

@@ -136,7 +136,10 @@ fn stands(policy: &Policy, head: &Head) -> Option<bool> {
     let tags: Vec<&str> = head.lines.iter().filter_map(|line| line.text.strip_prefix(TAG)).collect();
     let holders: Vec<&str> =
         head.lines.iter().map(|line| line.text.as_str()).filter(|text| crate::view::is_copyright(text)).collect();
-    if tags.is_empty() && holders.is_empty() && !head.lines.iter().any(|line| is_own_copyright(&line.text, &policy.native.copyright)) {
+    if tags.is_empty()
+        && holders.is_empty()
+        && !head.lines.iter().any(|line| is_own_copyright(&line.text, &policy.native.copyright))
+    {
         return None;
     }
     let own = head.lines.iter().any(|line| is_own_copyright(&line.text, &policy.native.copyright));

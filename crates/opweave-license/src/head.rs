@@ -125,7 +125,8 @@ impl Scan<'_> {
         let mark = self.style.line.iter().find(|mark| rest.starts_with(mark.as_bytes()))?;
         let (end, next) = line_end(self.bytes, at);
         let last = mark.as_bytes().last().copied().unwrap_or(b' ');
-        let repeated = self.bytes[at + mark.len()..end].iter().take_while(|byte| **byte == last && last != b' ').count();
+        let repeated =
+            self.bytes[at + mark.len()..end].iter().take_while(|byte| **byte == last && last != b' ').count();
         // Rust writes documentation with three slashes and prose with four; elsewhere more marks are decoration.
         let line = self.trimmed(at + mark.len() + repeated, end);
         self.head.lines.push(line);
@@ -301,7 +302,8 @@ mod tests {
 
     #[test]
     fn a_region_that_the_text_cuts_off_is_not_complete() {
-        for (text, complete) in [("// a\n", false), ("// a\nx", true), ("/* a", false), ("//! a\n", false), ("", false)] {
+        for (text, complete) in [("// a\n", false), ("// a\nx", true), ("/* a", false), ("//! a\n", false), ("", false)]
+        {
             assert_eq!(read(text.as_bytes(), named("rust").unwrap()).complete, complete, "{text:?}");
         }
     }

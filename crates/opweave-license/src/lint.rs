@@ -114,7 +114,8 @@ fn look(policy: &Policy, tree: &dyn Tree, rules: &[&'static Rule], entries: &[En
         let mut scratch = Scratch::new(&sidecars);
         loop {
             let from = next.fetch_add(CHUNK, Ordering::Relaxed);
-            let Some(chunk) = entries.get(from..entries.len().min(from + CHUNK)).filter(|chunk| !chunk.is_empty()) else {
+            let Some(chunk) = entries.get(from..entries.len().min(from + CHUNK)).filter(|chunk| !chunk.is_empty())
+            else {
                 break;
             };
             let mut facts = Vec::with_capacity(chunk.len());
@@ -151,6 +152,10 @@ fn look(policy: &Policy, tree: &dyn Tree, rules: &[&'static Rule], entries: &[En
 }
 
 fn fact(view: &View<'_>) -> Fact {
-    let at = view.tags.first().filter(|tag| tag.place.path == view.path).map_or((1, 1), |tag| (tag.place.line, tag.place.column));
+    let at = view
+        .tags
+        .first()
+        .filter(|tag| tag.place.path == view.path)
+        .map_or((1, 1), |tag| (tag.place.line, tag.place.column));
     Fact { expression: view.valid().cloned(), class: view.class.clone(), at }
 }

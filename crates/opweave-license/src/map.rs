@@ -41,7 +41,9 @@ impl Row {
     /// In what it differs from the policy's row, if it does.
     #[must_use]
     pub fn differs(&self, right: &Self) -> Option<String> {
-        let say = |what: &str, is: &str, should: &str| Some(format!("the map says {what} {is:?} for {}, the policy {should:?}", self.path));
+        let say = |what: &str, is: &str, should: &str| {
+            Some(format!("the map says {what} {is:?} for {}, the policy {should:?}", self.path))
+        };
         if self.project != right.project {
             return say("project", &self.project, &right.project);
         }
@@ -135,7 +137,9 @@ mod tests {
     #[test]
     fn plain_rows_and_tables_are_read() {
         let plain = format!("x\n{BEGIN}\nNone of ours.\na/** | P | https://p | MIT\n{END}\ny | z\n");
-        let table = format!("<!-- {BEGIN} -->\n| path | project | URL | licence |\n| --- | --- | --- | --- |\n| `a/**` | P | https://p | MIT |\n<!-- {END} -->\n");
+        let table = format!(
+            "<!-- {BEGIN} -->\n| path | project | URL | licence |\n| --- | --- | --- | --- |\n| `a/**` | P | https://p | MIT |\n<!-- {END} -->\n"
+        );
         for text in [plain, table] {
             let rows = read("F", &text).unwrap();
             assert_eq!(rows.iter().map(Row::text).collect::<Vec<_>>(), ["a/** | P | https://p | MIT"]);

@@ -95,9 +95,7 @@ fn directives(bytes: &[u8]) -> usize {
         let (end, next) = line_end(bytes, at);
         let line = bytes[at..end].trim_ascii();
         let Some(word) = line.strip_prefix(b"#").map(<[u8]>::trim_ascii_start) else { break };
-        let is = |name: &[u8]| {
-            starts(word, name) && word[name.len()..].trim_ascii_start().first() == Some(&b'=')
-        };
+        let is = |name: &[u8]| starts(word, name) && word[name.len()..].trim_ascii_start().first() == Some(&b'=');
         if ![&b"syntax"[..], b"escape", b"check"].into_iter().any(is) {
             break;
         }
@@ -171,7 +169,11 @@ mod tests {
             ("rust", "#!/usr/bin/env run-cargo-script\nfn main() {}\n", "#!/usr/bin/env run-cargo-script\n"),
             ("hash", "#!/bin/sh\r\nls\r\n", "#!/bin/sh\r\n"),
             ("python", "# -*- coding: latin-1 -*-\nx\n", "# -*- coding: latin-1 -*-\n"),
-            ("python", "#!/usr/bin/python\n# vim: set fileencoding=utf-8 :\nx\n", "#!/usr/bin/python\n# vim: set fileencoding=utf-8 :\n"),
+            (
+                "python",
+                "#!/usr/bin/python\n# vim: set fileencoding=utf-8 :\nx\n",
+                "#!/usr/bin/python\n# vim: set fileencoding=utf-8 :\n",
+            ),
             ("python", "# a\n# b\n# coding: utf-8\n", ""),
             ("python", "x = 1\n# coding: utf-8\n", ""),
             ("python", "# SPDX-License-Identifier: MIT\n# coding: utf-8\n", ""),
@@ -179,7 +181,11 @@ mod tests {
             ("html", "<?xml version=\"1.0\"?><a/>\n", "<?xml version=\"1.0\"?>"),
             ("html", "<?xml version=\"1.0\"?>\n<!DOCTYPE a\n  SYSTEM \"a\">\n<a/>", "<?xml version=\"1.0\"?>\n"),
             ("html", "<!DOCTYPE html\n  [<!ENTITY a \"b\">]>\n<a/>", "<!DOCTYPE html\n  [<!ENTITY a \"b\">]>\n"),
-            ("docker", "# syntax=docker/dockerfile:1\n# escape = `\nFROM x\n", "# syntax=docker/dockerfile:1\n# escape = `\n"),
+            (
+                "docker",
+                "# syntax=docker/dockerfile:1\n# escape = `\nFROM x\n",
+                "# syntax=docker/dockerfile:1\n# escape = `\n",
+            ),
             ("docker", "# about\n# escape=`\n", ""),
             ("markdown", "---\ntitle: x\n---\ntext\n", "---\ntitle: x\n---\n"),
             ("markdown", "---\ntext\n", ""),

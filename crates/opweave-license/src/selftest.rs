@@ -126,7 +126,8 @@ fn run_cases(table: &Table, outcome: &mut Outcome, rules: &[&'static Rule], chos
 
 fn compare(outcome: &mut Outcome, name: &str, expect: &[String], found: &[String]) {
     let ids = |list: &[String]| {
-        let mut ids: Vec<String> = list.iter().map(|text| text.split(' ').next().unwrap_or_default().to_owned()).collect();
+        let mut ids: Vec<String> =
+            list.iter().map(|text| text.split(' ').next().unwrap_or_default().to_owned()).collect();
         ids.sort();
         ids
     };
@@ -148,7 +149,9 @@ fn own(policy: &Policy, path: &str, text: &str, rules: &[&'static Rule]) -> Vec<
         if let Check::File(check) = rule.check {
             let mut sink = Sink::new(rule);
             check(&view, &mut sink);
-            found.extend(sink.into_findings().into_iter().map(|finding| format!("{} {}", finding.rule, finding.message)));
+            found.extend(
+                sink.into_findings().into_iter().map(|finding| format!("{} {}", finding.rule, finding.message)),
+            );
         }
     }
     found

@@ -69,12 +69,13 @@ pub fn of(path: &str, bytes: &[u8], own: &BTreeMap<String, &'static Style>) -> O
     if bytes.starts_with(b"<?xml") {
         return named("html");
     }
-    by_name(name).or_else(|| {
-        // `config.h.in` is written like `config.h`.
-        let (stem, last) = name.rsplit_once('.')?;
-        ["in", "tmpl", "template", "tpl", "example", "sample", "orig"].contains(&last).then(|| by_name(stem))?
-    })
-    .or_else(|| by_script(bytes))
+    by_name(name)
+        .or_else(|| {
+            // `config.h.in` is written like `config.h`.
+            let (stem, last) = name.rsplit_once('.')?;
+            ["in", "tmpl", "template", "tpl", "example", "sample", "orig"].contains(&last).then(|| by_name(stem))?
+        })
+        .or_else(|| by_script(bytes))
 }
 
 fn by_name(name: &str) -> Option<&'static Style> {

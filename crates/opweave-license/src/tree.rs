@@ -114,7 +114,8 @@ impl Tree for Memory {
 
     fn exists(&self, path: &str) -> bool {
         let below = format!("{path}/");
-        self.nodes.contains_key(path) || self.nodes.range(below.clone()..).next().is_some_and(|(p, _)| p.starts_with(&below))
+        self.nodes.contains_key(path)
+            || self.nodes.range(below.clone()..).next().is_some_and(|(p, _)| p.starts_with(&below))
     }
 }
 

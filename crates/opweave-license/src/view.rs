@@ -198,7 +198,9 @@ impl<'a> View<'a> {
                 self.state = State::Unknown;
                 return Ok(());
             };
-            let head = head::read(&text.bytes, style);
+            // A mark that the end of what was read cuts in two would look like code: only whole lines are looked at.
+            let whole = text.bytes.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).filter(|_| !all);
+            let head = head::read(&text.bytes[..whole.map_or(text.bytes.len(), |at| at + 1)], style);
             if head.complete || all {
                 self.state = State::Text(style);
                 // Later lines are never shown.
@@ -333,7 +335,11 @@ pub fn is_copyright(text: &str) -> bool {
     let holder = rest.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("(c)")) || rest.starts_with('\u{a9}');
     let year = rest.trim_start_matches([':', ' ']).starts_with(|c: char| c.is_ascii_digit());
     let named = lower("Copyright") && rest.starts_with(|c: char| c.is_uppercase());
-    if lower("Copyright") { holder || year || named } else { holder && rest.len() > 3 && rest[3..].trim_start().starts_with(|c: char| c.is_ascii_digit()) }
+    if lower("Copyright") {
+        holder || year || named
+    } else {
+        holder && rest.len() > 3 && rest[3..].trim_start().starts_with(|c: char| c.is_ascii_digit())
+    }
 }
 
 /// Whether `line` is the copyright line `pattern`, in which `{year}` stands for a year, a range or a list.

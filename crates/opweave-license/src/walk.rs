@@ -58,7 +58,8 @@ impl Disk {
         // From the merge base, as a review would see it; without one, from the revision itself.
         let base = self.git(&["merge-base", revision, "HEAD"]).and_then(|bytes| String::from_utf8(bytes).ok());
         let base = base.as_deref().map_or(revision, str::trim);
-        let changed = self.git(&["diff", "--name-only", "-z", "--relative", "--no-renames", base, "--"]).ok_or_else(unknown)?;
+        let changed =
+            self.git(&["diff", "--name-only", "-z", "--relative", "--no-renames", base, "--"]).ok_or_else(unknown)?;
         let untracked = self.git(&["ls-files", "-z", "--others", "--exclude-standard"]).ok_or_else(unknown)?;
         Ok(names(changed).into_iter().chain(names(untracked)).collect())
     }
@@ -76,7 +77,11 @@ impl Disk {
 }
 
 fn names(bytes: Vec<u8>) -> Vec<String> {
-    bytes.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+    bytes
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
+        .map(|name| String::from_utf8_lossy(name).into_owned())
+        .collect()
 }
 
 impl Tree for Disk {
@@ -137,7 +142,9 @@ fn walk(disk: &Disk) -> io::Result<Vec<Entry>> {
         .threads(std::thread::available_parallelism().map_or(1, usize::from))
         .filter_entry(move |entry| {
             let directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-            entry.depth() == 0 || !directory || (entry.file_name() != ".git" && fs::symlink_metadata(entry.path().join(".git")).is_err())
+            entry.depth() == 0
+                || !directory
+                || (entry.file_name() != ".git" && fs::symlink_metadata(entry.path().join(".git")).is_err())
         })
         .build_parallel();
     let found = Mutex::new(Vec::new());

@@ -5,12 +5,14 @@
 
 mod compare;
 mod explain;
+mod license;
 mod measure;
 mod select;
 pub(crate) mod suites;
 
 pub(crate) use compare::CompareArgs;
 pub(crate) use explain::ExplainArgs;
+pub(crate) use license::{Format, LicenseArgs, LicenseCommand};
 pub(crate) use measure::{BenchArgs, NumericsArgs};
 pub(crate) use select::SelectArgs;
 
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Bench(BenchArgs),
     /// Judge one benchmark report against another
     Compare(CompareArgs),
+    /// Check licence headers, ports and their sources, on any repository
+    License(LicenseArgs),
 }
 
 /// Arguments of `catalog`.

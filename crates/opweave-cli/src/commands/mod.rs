@@ -9,6 +9,7 @@ pub(crate) mod compare;
 pub(crate) mod devices;
 pub(crate) mod explain;
 mod ground;
+pub(crate) mod license;
 pub(crate) mod numerics;
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ fn the_schemas_of_json_output_are_committed() {
         ("devices", schemars::schema_for!(DevicesJson)),
         ("explain", schemars::schema_for!(ExplainJson)),
         ("comparison", schemars::schema_for!(Comparison)),
+        ("license-report", schemars::schema_for!(opweave_license::format::JsonReport)),
     ];
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");
     let mut stale = Vec::new();

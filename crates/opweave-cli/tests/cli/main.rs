@@ -9,6 +9,7 @@ mod catalog;
 mod compare;
 mod devices;
 mod explain;
+mod license;
 mod measure;
 mod run;
 mod whole;

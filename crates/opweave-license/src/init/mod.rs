@@ -47,7 +47,10 @@ mod tests {
     fn tree() -> Memory {
         let mut tree = Memory::default();
         for name in ["a", "b", "c"] {
-            tree.file(&format!("src/{name}.rs"), "// SPDX-License-Identifier: MIT\n// Copyright 2024 The Makers\nfn f() {}\n");
+            tree.file(
+                &format!("src/{name}.rs"),
+                "// SPDX-License-Identifier: MIT\n// Copyright 2024 The Makers\nfn f() {}\n",
+            );
         }
         tree.file("src/new.rs", "fn f() {}\n");
         tree.file("data/x.json", "{}");
@@ -61,8 +64,12 @@ mod tests {
     fn a_proposal_is_a_policy_and_marks_what_needs_a_person() {
         let mut tree = tree();
         let proposal = propose(&tree).unwrap();
-        let mut policy = Policy::parse("license.toml", &proposal.text).unwrap_or_else(|error| panic!("{error}\n{}", proposal.text));
-        assert_eq!((policy.native.text.as_str(), policy.native.copyright.as_str()), ("MIT", "Copyright 2024 The Makers"));
+        let mut policy =
+            Policy::parse("license.toml", &proposal.text).unwrap_or_else(|error| panic!("{error}\n{}", proposal.text));
+        assert_eq!(
+            (policy.native.text.as_str(), policy.native.copyright.as_str()),
+            ("MIT", "Copyright 2024 The Makers")
+        );
         assert!(proposal.questions > 0 && proposal.text.contains("kernels/foo"), "{}", proposal.text);
         // What is left to do is a header, a text and the port.
         tree.file("license.toml", proposal.text);

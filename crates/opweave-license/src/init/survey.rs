@@ -24,8 +24,20 @@ const FOLDERS: [&str; 2] = ["LICENSES", "licenses"];
 
 /// Licences that are looked for among the texts, the usual ones first.
 const USUAL: [&str; 14] = [
-    "MIT", "Apache-2.0", "BSD-3-Clause", "BSD-2-Clause", "ISC", "Zlib", "MPL-2.0", "BSL-1.0", "Unlicense", "0BSD",
-    "GPL-3.0-only", "GPL-2.0-only", "LGPL-3.0-only", "LGPL-2.1-only",
+    "MIT",
+    "Apache-2.0",
+    "BSD-3-Clause",
+    "BSD-2-Clause",
+    "ISC",
+    "Zlib",
+    "MPL-2.0",
+    "BSL-1.0",
+    "Unlicense",
+    "0BSD",
+    "GPL-3.0-only",
+    "GPL-2.0-only",
+    "LGPL-3.0-only",
+    "LGPL-2.1-only",
 ];
 
 /// What was seen.
@@ -148,7 +160,8 @@ fn stated(tree: &dyn Tree, path: &str) -> Option<String> {
         serde_json::from_str::<serde_json::Value>(&text).ok()?.get("license")?.as_str()?.to_owned()
     } else {
         let table: toml::Table = text.parse().ok()?;
-        let package = table.get("package").or_else(|| table.get("project")).or_else(|| table.get("workspace")?.get("package"))?;
+        let package =
+            table.get("package").or_else(|| table.get("project")).or_else(|| table.get("workspace")?.get("package"))?;
         package.get("license")?.as_str()?.to_owned()
     };
     let stated = stated.replace('/', " OR ");

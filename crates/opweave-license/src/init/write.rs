@@ -21,7 +21,10 @@ pub(super) fn policy(survey: &Survey) -> String {
     let first = survey.copyright_first.0 > survey.copyright_first.1;
     let lines = [format!("# SPDX-License-Identifier: {expression}"), format!("# {copyright}")];
     let _ = writeln!(out, "{}", if first { [&*lines[1], &*lines[0]] } else { [&*lines[0], &*lines[1]] }.join("\n"));
-    let _ = writeln!(out, "#\n# Licence policy, read by `opweave license`. Proposed from what the tree says; lines with {HUMAN} need a decision.\n");
+    let _ = writeln!(
+        out,
+        "#\n# Licence policy, read by `opweave license`. Proposed from what the tree says; lines with {HUMAN} need a decision.\n"
+    );
     let _ = writeln!(out, "schema_version = 1\n");
     allow(&mut out, survey, &expression);
     if let Some(folder) = survey.folder.filter(|folder| *folder != "licenses") {
@@ -40,7 +43,11 @@ pub(super) fn policy(survey: &Survey) -> String {
     let _ = writeln!(out, "expression = {}", quoted(&expression));
     match holder {
         Some(line) => {
-            let _ = writeln!(out, "# In {} files. Years vary? Write `Copyright {{year}} ...` and add `year = 2026`.", survey.copyrights[line]);
+            let _ = writeln!(
+                out,
+                "# In {} files. Years vary? Write `Copyright {{year}} ...` and add `year = 2026`.",
+                survey.copyrights[line]
+            );
         }
         None => {
             let _ = writeln!(out, "# {HUMAN} who holds the copyright?");
@@ -51,7 +58,11 @@ pub(super) fn policy(survey: &Survey) -> String {
         let _ = writeln!(out, "copyright_first = true");
     }
     if survey.silent > 0 {
-        let _ = writeln!(out, "# {} files have no header; `opweave license --fix` adds it once the ports are declared.", survey.silent);
+        let _ = writeln!(
+            out,
+            "# {} files have no header; `opweave license --fix` adds it once the ports are declared.",
+            survey.silent
+        );
     }
     out.push('\n');
     texts(&mut out, survey);
@@ -114,7 +125,11 @@ fn texts(out: &mut String, survey: &Survey) {
 fn mute(out: &mut String, survey: &Survey, expression: &str, copyright: &str) {
     for (kind, (count, example)) in &survey.mute {
         let name = example.rsplit('/').next().unwrap_or(example);
-        let glob = if name.contains('.') && name.ends_with(&format!(".{kind}")) { format!("**/*.{}", escape(kind)) } else { format!("**/{}", escape(name)) };
+        let glob = if name.contains('.') && name.ends_with(&format!(".{kind}")) {
+            format!("**/*.{}", escape(kind))
+        } else {
+            format!("**/{}", escape(name))
+        };
         let _ = writeln!(out, "# {HUMAN} {count} files cannot hold a comment, such as {example}. Are they yours?");
         let _ = writeln!(out, "[[annotate]]\npaths = [{}]", quoted(&glob));
         let _ = writeln!(out, "expression = {}\ncopyright = {}\n", quoted(expression), quoted(copyright));

@@ -88,7 +88,9 @@ fn folder(path: &str) -> String {
 /// The first line that holds `word`, as the place of a field.
 fn place(path: &str, text: &str, word: &str) -> Place {
     for (line, number) in text.lines().zip(1_u32..) {
-        if let Some(at) = line.trim_start_matches(['"', ' ', '\t']).strip_prefix(word).map(|_| line.find(word).unwrap_or(0)) {
+        if let Some(at) =
+            line.trim_start_matches(['"', ' ', '\t']).strip_prefix(word).map(|_| line.find(word).unwrap_or(0))
+        {
             let column = u32::try_from(line[..at].chars().count() + 1).unwrap_or(1);
             return Place::at(path, number, column, line, line[at..].trim_end().chars().count());
         }
@@ -167,10 +169,13 @@ impl Package {
             Expr::parse(stated)
         };
         match (read, all) {
-            (Err(error), _) => fault(format!("licence {stated:?}: {}", error.reason), "write an SPDX expression".into(), false),
+            (Err(error), _) => {
+                fault(format!("licence {stated:?}: {}", error.reason), "write an SPDX expression".into(), false)
+            }
             (Ok(stated), Some(all)) if !stated.same_as(&all) => {
                 let odd = carried.values().find(|(expression, _)| !expression.same_as(&stated));
-                let example = odd.map_or_else(String::new, |(expression, path)| format!(" ({path} carries {expression})"));
+                let example =
+                    odd.map_or_else(String::new, |(expression, path)| format!(" ({path} carries {expression})"));
                 let message = format!("the manifest states {stated}, but its files carry {}{example}", all.normal());
                 fault(message, format!("write {:?}, or leave the files out of the package", all.normal()), false);
             }
@@ -189,7 +194,10 @@ impl Package {
             return;
         }
         if !has_text {
-            fault("the package holds no licence file".into(), "put a LICENSE file, or a link to it, beside the manifest".into());
+            fault(
+                "the package holds no licence file".into(),
+                "put a LICENSE file, or a link to it, beside the manifest".into(),
+            );
         }
         for text in texts {
             let base = text.rsplit('/').next().unwrap_or(text);
@@ -197,7 +205,10 @@ impl Package {
                 self.holds(&entry.path, nested) && (entry.path == *text || entry.path.rsplit('/').next() == Some(base))
             });
             if !held {
-                fault(format!("the package holds ports, but not their licence text {text}"), "pack the text, or a link to it".into());
+                fault(
+                    format!("the package holds ports, but not their licence text {text}"),
+                    "pack the text, or a link to it".into(),
+                );
             }
         }
     }

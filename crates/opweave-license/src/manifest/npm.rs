@@ -14,12 +14,13 @@ pub(super) fn package(path: &str, text: &str) -> Option<Package> {
     json.get("name")?;
     let private = json.get("private") == Some(&Value::Bool(true));
     let license = match json.get("license") {
-        Some(Value::String(text)) => text.strip_prefix("SEE LICENSE IN ").map_or_else(
-            || License::Stated(text.clone()),
-            |file| License::File(file.trim().to_owned()),
-        ),
+        Some(Value::String(text)) => text
+            .strip_prefix("SEE LICENSE IN ")
+            .map_or_else(|| License::Stated(text.clone()), |file| License::File(file.trim().to_owned())),
         // The form of long ago.
-        Some(Value::Object(old)) => old.get("type").and_then(Value::as_str).map_or(License::Missing, |text| License::Stated(text.to_owned())),
+        Some(Value::Object(old)) => {
+            old.get("type").and_then(Value::as_str).map_or(License::Missing, |text| License::Stated(text.to_owned()))
+        }
         _ if private => License::Elsewhere,
         _ => License::Missing,
     };

@@ -10,7 +10,9 @@ use toml::Spanned;
 
 use super::globs::{Globs, LEGAL};
 use super::raw::{self, Raw, Text};
-use super::{Annotation, At, Bucket, Case, Exception, Located, Native, Override, Policy, PolicyError, Recorded, Source};
+use super::{
+    Annotation, At, Bucket, Case, Exception, Located, Native, Override, Policy, PolicyError, Recorded, Source,
+};
 use crate::citation::Shape;
 use crate::expr::Expr;
 use crate::style::{STYLES, named};
@@ -58,7 +60,10 @@ impl Reader {
         for (extension, style) in &raw.styles {
             let known = named(style.get_ref()).ok_or_else(|| {
                 let names: Vec<&str> = STYLES.iter().map(|style| style.name).collect();
-                self.error(style, format!("there is no comment style {:?}; known are {}", style.get_ref(), names.join(", ")))
+                self.error(
+                    style,
+                    format!("there is no comment style {:?}; known are {}", style.get_ref(), names.join(", ")),
+                )
             })?;
             styles.insert(extension.trim_start_matches('.').to_owned(), known);
         }
@@ -73,7 +78,9 @@ impl Reader {
         for (index, bucket) in buckets.iter().enumerate() {
             if buckets[..index].iter().any(|other| other.name == bucket.name) {
                 let name = raw.buckets[index].get_ref();
-                return Err(self.error(&name.name, format!("there are two buckets {:?}; names are unique", bucket.name)));
+                return Err(
+                    self.error(&name.name, format!("there are two buckets {:?}; names are unique", bucket.name))
+                );
             }
         }
         let overrides = raw.overrides.iter().map(|entry| self.override_(entry)).collect::<Read<Vec<_>>>()?;
@@ -118,15 +125,26 @@ impl Reader {
             Some(year) => return Err(self.error(year, "a year lies from 1900 to 2199")),
         };
         let text = raw.expression.get_ref().clone();
-        Ok(Native { expression: self.expression(&raw.expression)?, text, copyright, copyright_first: raw.copyright_first, year })
+        Ok(Native {
+            expression: self.expression(&raw.expression)?,
+            text,
+            copyright,
+            copyright_first: raw.copyright_first,
+            year,
+        })
     }
 
     fn bucket(&self, raw: &Spanned<raw::Bucket>) -> Read<Bucket> {
         let bucket = raw.get_ref();
         let url = bucket.url.get_ref().clone();
-        let plain = url.starts_with("https://") && !url.contains(char::is_whitespace) && !url.ends_with('/') && !url.ends_with(".git");
+        let plain = url.starts_with("https://")
+            && !url.contains(char::is_whitespace)
+            && !url.ends_with('/')
+            && !url.ends_with(".git");
         if !plain {
-            return Err(self.error(&bucket.url, "a canonical URL starts with https:// and ends with neither / nor .git"));
+            return Err(
+                self.error(&bucket.url, "a canonical URL starts with https:// and ends with neither / nor .git")
+            );
         }
         let copyright: Vec<String> = match &bucket.copyright {
             raw::OneOrMore::One(line) => vec![line.clone()],
@@ -213,7 +231,10 @@ impl Reader {
         // The expression's own errors say more than the licensee's.
         self.expression(text)?;
         Licensee::parse_mode(text.get_ref(), ParseMode::STRICT).map_err(|_| {
-            self.error(text, "`allow` lists single licences, each an SPDX id, a LicenseRef-... or a pair `ID WITH EXCEPTION`")
+            self.error(
+                text,
+                "`allow` lists single licences, each an SPDX id, a LicenseRef-... or a pair `ID WITH EXCEPTION`",
+            )
         })
     }
 
@@ -247,13 +268,22 @@ impl Reader {
         if plain {
             Ok(path.clone())
         } else {
-            Err(self.error(text, format!("path {path:?}: legal is one path relative to the policy, with forward slashes and no wildcard")))
+            Err(self.error(
+                text,
+                format!(
+                    "path {path:?}: legal is one path relative to the policy, with forward slashes and no wildcard"
+                ),
+            ))
         }
     }
 
     fn filled(&self, text: &Text, what: &str) -> Read<String> {
         let value = text.get_ref().trim();
-        if value.is_empty() { Err(self.error(text, format!("it is empty; {what} is wanted"))) } else { Ok(value.to_owned()) }
+        if value.is_empty() {
+            Err(self.error(text, format!("it is empty; {what} is wanted")))
+        } else {
+            Ok(value.to_owned())
+        }
     }
 
     fn at<T>(&self, value: &Spanned<T>) -> At {

@@ -233,7 +233,8 @@ pub fn is_license_name(name: &str) -> bool {
     stems.iter().any(|stem| {
         let Some(rest) = name.strip_prefix(stem) else { return false };
         let extension = rest.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let text = matches!(extension, "" | "txt" | "md" | "rst" | "html") || extension.contains(|c: char| !c.is_ascii_lowercase());
+        let text = matches!(extension, "" | "txt" | "md" | "rst" | "html")
+            || extension.contains(|c: char| !c.is_ascii_lowercase());
         rest.is_empty() || (text && rest.starts_with(['-', '.', '_']))
     })
 }

@@ -34,7 +34,11 @@ fn check(view: &View<'_>, sink: &mut Sink) {
         let place = view.place(&view.head.lines[citation.line]);
         own |= !view.policy.buckets.iter().any(meant);
         let message = format!("the citation says {project} ({url}), which is no source of the policy");
-        sink.error(place, message, format!("write {} ({}), or declare the source as a bucket", right.project, right.url));
+        sink.error(
+            place,
+            message,
+            format!("write {} ({}), or declare the source as a bucket", right.project, right.url),
+        );
     }
     if let Some(first) = view.citations.first().filter(|first| !own && first.project.is_some() && first.url.is_some()) {
         let place = view.place(&view.head.lines[first.line]);

@@ -29,7 +29,11 @@ fn check(whole: &Whole<'_>, sink: &mut Sink) {
         let Some(template) = template::known(&id) else { continue };
         if let Err(words) = template::matches(&id, template, &String::from_utf8_lossy(&bytes)) {
             let message = format!("the text is not that of {id}: it differs at {words:?}");
-            sink.error(Place::whole(&path), message, "replace it by the text of the SPDX list; only names and years may vary");
+            sink.error(
+                Place::whole(&path),
+                message,
+                "replace it by the text of the SPDX list; only names and years may vary",
+            );
         }
     }
 }

@@ -18,11 +18,14 @@ path = "kernels/deepgemm/old.rs"               <- L014 if there is no such file 
 
 fn check(whole: &Whole<'_>, sink: &mut Sink) {
     let policy = whole.policy;
-    let mut dead = |at, message: String| sink.error(whole.policy_place(at), message, "mend the path, or take the entry out");
-    let buckets = policy.buckets.iter().flat_map(|bucket| {
-        bucket.paths.iter().map(move |glob| (glob, format!("glob of bucket {:?}", bucket.name)))
-    });
-    let annotations = policy.annotations.iter().flat_map(|entry| &entry.paths).map(|glob| (glob, "annotation".to_owned()));
+    let mut dead =
+        |at, message: String| sink.error(whole.policy_place(at), message, "mend the path, or take the entry out");
+    let buckets = policy
+        .buckets
+        .iter()
+        .flat_map(|bucket| bucket.paths.iter().map(move |glob| (glob, format!("glob of bucket {:?}", bucket.name))));
+    let annotations =
+        policy.annotations.iter().flat_map(|entry| &entry.paths).map(|glob| (glob, "annotation".to_owned()));
     let alive = whole.matched(&policy.bucket_globs);
     let dead_buckets = buckets.enumerate().filter(|(index, _)| !alive.contains(index));
     let annotated = whole.matched(&policy.annotation_globs);

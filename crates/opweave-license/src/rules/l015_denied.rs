@@ -19,7 +19,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(view: &View<'_>, sink: &mut Sink) {
-    let Some(expression) = view.valid().filter(|expression| !expression.satisfied_by(&view.policy.allow)) else { return };
+    let Some(expression) = view.valid().filter(|expression| !expression.satisfied_by(&view.policy.allow)) else {
+        return;
+    };
     let place = view.tags.first().map_or_else(|| view.top(), |tag| tag.place.clone());
     let allowed: Vec<String> = view.policy.allow.iter().map(ToString::to_string).collect();
     let help = format!("allowed are {}", allowed.join(", "));

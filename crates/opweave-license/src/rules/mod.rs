@@ -30,7 +30,6 @@ mod l020_altered_verbatim;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-
 pub(crate) use l020_altered_verbatim::hex;
 
 use crate::expr::Expr;
