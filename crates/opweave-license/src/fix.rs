@@ -17,16 +17,18 @@ use crate::opening;
 use crate::policy::{Class, Native, Policy};
 use crate::style::{self, Style};
 use crate::text::{Text, line_end};
-use crate::view::{TAG, is_own_copyright};
+use crate::view::{TAG, is_copyright, is_own_copyright};
 
-/// Words of a head that belong to somebody.
-const FOREIGN: [&str; 14] = [
-    "licensed under",
+/// Bytes in which words of terms or origin are looked for, below the head too: some files begin with code.
+const EARLY: usize = 4096;
+
+/// Words of terms, of a holder or of an origin, in lower case.
+const FOREIGN: [&str; 16] = [
+    "licen",
+    "copyright",
     "permission is hereby granted",
     "redistribution and use",
     "all rights reserved",
-    "license agreement",
-    "general public license",
     "public domain",
     "ported from",
     "port of",
@@ -35,6 +37,9 @@ const FOREIGN: [&str; 14] = [
     "copied from",
     "taken from",
     "modified from",
+    "written by",
+    "author:",
+    "@author",
 ];
 
 /// Why a file was not fixed.
@@ -83,12 +88,15 @@ pub fn header(native: &Native) -> [String; 2] {
     if native.copyright_first { [copyright, tag] } else { [tag, copyright] }
 }
 
-/// Words of a head by which it may be somebody else's.
+/// The first words among a file's early comments by which it may be somebody else's.
 #[must_use]
-pub fn foreign(head: &Head) -> Option<String> {
-    head.lines.iter().find_map(|line| {
-        let lower = line.text.to_lowercase();
-        FOREIGN.iter().any(|words| lower.contains(words)).then(|| line.text.clone())
+pub fn foreign(bytes: &[u8], style: &Style) -> Option<String> {
+    let early = if bytes.len() > EARLY { &bytes[..line_end(bytes, EARLY).0] } else { bytes };
+    let head = head::read(early, style);
+    let all = head.lines.into_iter().chain(head.doc).chain(head::comments(early, style));
+    all.map(|line| line.text).find(|text| {
+        let lower = text.to_lowercase();
+        FOREIGN.iter().any(|words| lower.contains(words)) || is_copyright(text)
     })
 }
 
@@ -111,7 +119,7 @@ pub fn with_header(policy: &Policy, path: &str, raw: &[u8]) -> Result<Option<Vec
         Some(false) => return Err(Refusal::Header),
         None => {}
     }
-    if let Some(words) = foreign(&head) {
+    if let Some(words) = foreign(&text.bytes, style) {
         return Err(Refusal::Foreign(words));
     }
     if let Some(citation) = policy.shape.find(&head.lines).first() {
@@ -135,7 +143,7 @@ pub fn with_header(policy: &Policy, path: &str, raw: &[u8]) -> Result<Option<Vec
 fn stands(policy: &Policy, head: &Head) -> Option<bool> {
     let tags: Vec<&str> = head.lines.iter().filter_map(|line| line.text.strip_prefix(TAG)).collect();
     let holders: Vec<&str> =
-        head.lines.iter().map(|line| line.text.as_str()).filter(|text| crate::view::is_copyright(text)).collect();
+        head.lines.iter().map(|line| line.text.as_str()).filter(|text| is_copyright(text)).collect();
     if tags.is_empty()
         && holders.is_empty()
         && !head.lines.iter().any(|line| is_own_copyright(&line.text, &policy.native.copyright))

@@ -86,7 +86,7 @@ struct Scan<'a> {
 impl Scan<'_> {
     fn run(&mut self, mut at: usize) {
         loop {
-            at = self.blank(at);
+            at = self.lead(at);
             let rest = &self.bytes[at..];
             if rest.is_empty() {
                 break;
@@ -106,6 +106,26 @@ impl Scan<'_> {
             at = next;
         }
         self.head.end = at;
+    }
+
+    /// Skips white space, and lines that many files have above their header: an include guard, `"use strict"`.
+    fn lead(&self, mut at: usize) -> usize {
+        loop {
+            at = self.blank(at);
+            let (end, next) = line_end(self.bytes, at);
+            let line = String::from_utf8_lossy(&self.bytes[at..end.min(at + 200)]);
+            let mut words = line.split_whitespace();
+            let guard = match (words.next(), words.next(), words.next()) {
+                (Some("#ifndef" | "#define"), Some(_), None) | (Some("#pragma"), Some("once"), None) => true,
+                (Some("#if"), Some(test), None) => test.starts_with("!defined"),
+                (Some("\"use"), Some("strict\";"), None) | (Some("'use"), Some("strict';"), None) => true,
+                _ => false,
+            };
+            if self.style.name != "c" || !guard {
+                return at;
+            }
+            at = next;
+        }
     }
 
     /// Skips white space.
@@ -276,6 +296,8 @@ mod tests {
             ("cmake", "#[[ a\nb ]]\n# c\nx()", &["1:5 a", "2:1 b", "3:3 c"]),
             ("batch", "@echo off\nREM a\n:: b\n", &["2:5 a", "3:4 b"]),
             ("hash", "###########\n# a       #\n###########\n", &["1:12 ", "2:3 a", "3:12 "]),
+            ("c", "#ifndef A_H\n#define A_H\n// a\n#pragma once\n// b\n#define A 1\n// c\n", &["3:4 a", "5:4 b"]),
+            ("c", "\"use strict\";\n// a\nx()\n", &["2:4 a"]),
             ("c", "/* never closed\n * b", &["1:4 never closed", "2:4 b"]),
             ("c", "\u{b}// a\r// b\rint c;", &["1:5 a", "2:4 b"]),
         ] {

@@ -114,7 +114,6 @@ pub(super) static EXTENSIONS: &[(&str, &[&str])] = &[
             "bazelrc",
             "cff",
             "gitconfig",
-            "lock",
             "patterns",
             "supp",
             "just",

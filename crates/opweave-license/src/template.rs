@@ -205,7 +205,8 @@ fn without_copyright(text: &str) -> Vec<Word> {
             let mark = first && is_list_mark(word);
             first = false;
             let word = word.to_lowercase().replace("https://", "http://");
-            for piece in word.split(['-', '/', '\u{2013}', '\u{2014}']) {
+            // A hyphen within a word is spelling: non-infringement, sub-license.
+            for piece in word.split(['/', '\u{2013}', '\u{2014}']) {
                 let piece: String = piece.chars().filter(|c| c.is_alphanumeric()).collect();
                 if !piece.is_empty() {
                     words.push(Word { text: spelling(piece), mark });

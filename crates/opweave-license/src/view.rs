@@ -204,7 +204,8 @@ impl<'a> View<'a> {
             if head.complete || all {
                 self.state = State::Text(style);
                 // Later lines are never shown.
-                let shown = head.doc.last().map_or(head.end, |_| text.bytes.len());
+                let speaks = head.lines.iter().any(|line| line.text.starts_with(TAG));
+                let shown = if speaks && head.doc.is_empty() { head.end } else { text.bytes.len() };
                 self.text.extend_from_slice(&text.bytes[..line_end(&text.bytes, shown.min(text.bytes.len())).0]);
                 self.head = head;
                 return Ok(());
@@ -283,6 +284,12 @@ impl<'a> View<'a> {
         joined(&self.head.lines).0
     }
 
+    /// The text that the head was read from.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     /// Where a head line stands.
     #[must_use]
     pub fn place(&self, line: &Line) -> Place {
@@ -327,19 +334,23 @@ fn copyrights(lines: &[Line]) -> impl Iterator<Item = (usize, &Line)> {
 /// Whether a line states a copyright: prose about copyright does not.
 #[must_use]
 pub fn is_copyright(text: &str) -> bool {
-    let lower = |word: &str| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-    if lower("SPDX-FileCopyrightText:") || text.starts_with('\u{a9}') {
+    let starts = |text: &str, word: &str| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    // Doxygen's command.
+    let text = text.strip_prefix(['\\', '@']).filter(|rest| starts(rest, "copyright")).map_or(text, |rest| {
+        let words = rest["copyright".len()..].trim_start();
+        if starts(words, "copyright") || starts(words, "(c)") { words } else { rest }
+    });
+    if starts(text, "SPDX-FileCopyrightText:") || text.starts_with('\u{a9}') {
         return true;
     }
-    let rest = if lower("Copyright") { text["Copyright".len()..].trim_start() } else { text };
-    let holder = rest.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("(c)")) || rest.starts_with('\u{a9}');
-    let year = rest.trim_start_matches([':', ' ']).starts_with(|c: char| c.is_ascii_digit());
-    let named = lower("Copyright") && rest.starts_with(|c: char| c.is_uppercase());
-    if lower("Copyright") {
-        holder || year || named
-    } else {
-        holder && rest.len() > 3 && rest[3..].trim_start().starts_with(|c: char| c.is_ascii_digit())
+    let (mark, rest) = if starts(text, "(c)") { (true, text[3..].trim_start()) } else { (false, text) };
+    let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    if !starts(rest, "copyright") {
+        return mark && digit(rest);
     }
+    let holder = rest["copyright".len()..].trim_start_matches([':', ',', ' ', '\t']);
+    let named = rest.starts_with('C') && (holder.starts_with(|c: char| c.is_uppercase()) || starts(holder, "by "));
+    named || digit(holder) || starts(holder, "(c)") || holder.starts_with('\u{a9}') || (mark && !holder.is_empty())
 }
 
 /// Whether `line` is the copyright line `pattern`, in which `{year}` stands for a year, a range or a list.
@@ -365,10 +376,22 @@ mod tests {
             "(C) 2024 X",
             "\u{a9} 2024",
             "Copyright The Authors",
+            "(C) Copyright John Doe 2001.",
+            "Copyright by Contributors 2020",
+            "\\copyright Copyright (c) 2016 X",
+            "@copyright 2016 X",
         ] {
             assert!(is_copyright(yes), "{yes}");
         }
-        for no in ["copyright notice, this list", "Copyright", "(c) other terms", "copyrighted by", "\u{e9}"] {
+        for no in [
+            "copyright notice, this list",
+            "Copyright",
+            "(c) other terms",
+            "copyrighted by",
+            "\u{e9}",
+            "copyright and licence",
+            "\\copyright",
+        ] {
             assert!(!is_copyright(no), "{no}");
         }
     }

@@ -14,7 +14,7 @@ use crate::style;
 use crate::template;
 use crate::text::Text;
 use crate::tree::{Kind, Tree};
-use crate::view::{TAG, is_copyright};
+use crate::view::{TAG, is_copyright, is_own_copyright};
 
 /// Bytes of a file that are read.
 const READ: usize = 16 * 1024;
@@ -48,11 +48,13 @@ pub(super) struct Survey {
     pub expressions: BTreeMap<String, usize>,
     /// How often each copyright line does.
     pub copyrights: BTreeMap<String, usize>,
+    /// The same with `{year}` in place of years.
+    pub undated: BTreeMap<String, usize>,
     /// Whether the copyright line comes first, by count.
     pub copyright_first: (usize, usize),
     /// Files without any header.
     pub silent: usize,
-    /// What cannot hold a comment, by extension, and one example.
+    /// What cannot hold a comment, by glob, and one example.
     pub mute: BTreeMap<String, (usize, String)>,
     /// Folders that hold a head of somebody else's: one example file and its words.
     pub foreign: BTreeMap<String, (usize, String, String)>,
@@ -97,8 +99,8 @@ pub(super) fn take(tree: &dyn Tree) -> io::Result<Survey> {
         let text = Text::new(&buffer);
         let style = text.as_ref().and_then(|text| style::of(&path, &text.bytes, &BTreeMap::new()));
         let (Some(text), Some(style)) = (text, style) else {
-            let kind = name.rsplit_once('.').map_or(name, |(_, extension)| extension);
-            survey.mute.entry(kind.to_owned()).or_insert((0, path.clone())).0 += 1;
+            let glob = mute_glob(&path, name);
+            survey.mute.entry(glob).or_insert((0, path.clone())).0 += 1;
             continue;
         };
         let head = head::read(&text.bytes, style);
@@ -110,7 +112,7 @@ pub(super) fn take(tree: &dyn Tree) -> io::Result<Survey> {
         let expression = tag.and_then(|at| Expr::parse(head.lines[at].text[TAG.len()..].trim()).ok());
         let copyrights: Vec<String> =
             head.lines.iter().filter(|line| is_copyright(&line.text)).map(|line| line.text.clone()).collect();
-        let foreign = foreign(&head);
+        let foreign = if tag.is_some() { None } else { foreign(&text.bytes, style) };
         survey.silent += usize::from(tag.is_none() && copyrights.is_empty());
         said.push(Said { path, expression: expression.map(|e| e.to_string()), copyrights, foreign });
     }
@@ -120,6 +122,7 @@ pub(super) fn take(tree: &dyn Tree) -> io::Result<Survey> {
         }
         for line in &file.copyrights {
             *survey.copyrights.entry(line.clone()).or_default() += 1;
+            *survey.undated.entry(undated(line)).or_default() += 1;
         }
     }
     survey.strangers(&said);
@@ -136,15 +139,35 @@ impl Survey {
     /// Folders with heads that differ from the most frequent one, or that speak of an origin.
     fn strangers(&mut self, said: &[Said]) {
         let expression = Self::most(&self.expressions).map(str::to_owned);
-        let holder = Self::most(&self.copyrights).map(str::to_owned);
+        let holder = Self::most(&self.undated).map(str::to_owned);
         for file in said {
             let other_terms = file.expression.as_ref().filter(|own| Some(*own) != expression.as_ref());
-            let other_holder = file.copyrights.iter().find(|line| Some(*line) != holder.as_ref());
+            let other_holder = file.copyrights.iter().find(|line| Some(undated(line)) != holder);
             let Some(words) = file.foreign.as_ref().or(other_terms).or(other_holder) else { continue };
             let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let entry = self.foreign.entry(folder.to_owned()).or_insert((0, file.path.clone(), words.clone()));
             entry.0 += 1;
         }
+    }
+}
+
+/// A copyright line with `{year}` in place of its years.
+pub(super) fn undated(line: &str) -> String {
+    let is_year = |c: char| c.is_ascii_digit() || matches!(c, '-' | ',' | ' ' | '\u{2013}');
+    let Some(from) = line.find(|c: char| c.is_ascii_digit()) else { return line.to_owned() };
+    let run = line[from..].find(|c: char| !is_year(c)).map_or(line.len(), |to| from + to);
+    let to = line[..run].rfind(|c: char| c.is_ascii_digit()).map_or(run, |at| at + 1);
+    let pattern = format!("{}{{year}}{}", &line[..from], &line[to..]);
+    if is_own_copyright(line, &pattern) { pattern } else { line.to_owned() }
+}
+
+/// The glob of files like this one: by extension, or by folder where there is none.
+fn mute_glob(path: &str, name: &str) -> String {
+    let plain = |text: &str| text.chars().map(|c| if "[]{}*?\\".contains(c) { '?' } else { c }).collect::<String>();
+    match name.rsplit_once('.') {
+        Some(("", _)) => format!("**/{}", plain(name)),
+        Some((_, extension)) => format!("**/*.{}", plain(extension)),
+        None => plain(path).rsplit_once('/').map_or_else(|| plain(name), |(folder, _)| format!("{folder}/*")),
     }
 }
 

@@ -16,8 +16,12 @@ const LISTED: usize = 20;
 pub(super) fn policy(survey: &Survey) -> String {
     let mut out = String::new();
     let (expression, sure) = expression(survey);
-    let holder = Survey::most(&survey.copyrights);
-    let copyright = holder.unwrap_or("Copyright 2026 The authors");
+    let undated = Survey::most(&survey.undated);
+    // The years of one holder may vary: then any year will do.
+    let lines = survey.copyrights.keys().filter(|line| Some(super::survey::undated(line).as_str()) == undated);
+    let dated: Vec<&str> = lines.map(String::as_str).collect();
+    let pattern = if dated.len() > 1 { undated } else { dated.first().copied() };
+    let copyright = dated.last().copied().unwrap_or("Copyright 2026 The authors");
     let first = survey.copyright_first.0 > survey.copyright_first.1;
     let lines = [format!("# SPDX-License-Identifier: {expression}"), format!("# {copyright}")];
     let _ = writeln!(out, "{}", if first { [&*lines[1], &*lines[0]] } else { [&*lines[0], &*lines[1]] }.join("\n"));
@@ -41,19 +45,19 @@ pub(super) fn policy(survey: &Survey) -> String {
         }
     }
     let _ = writeln!(out, "expression = {}", quoted(&expression));
-    match holder {
-        Some(line) => {
-            let _ = writeln!(
-                out,
-                "# In {} files. Years vary? Write `Copyright {{year}} ...` and add `year = 2026`.",
-                survey.copyrights[line]
-            );
+    match pattern {
+        Some(_) => {
+            let count = undated.and_then(|line| survey.undated.get(line)).copied().unwrap_or_default();
+            let _ = writeln!(out, "# In {count} files.");
         }
         None => {
             let _ = writeln!(out, "# {HUMAN} who holds the copyright?");
         }
     }
-    let _ = writeln!(out, "copyright = {}", quoted(copyright));
+    let _ = writeln!(out, "copyright = {}", quoted(pattern.unwrap_or(copyright)));
+    if pattern.is_some_and(|pattern| pattern.contains("{year}")) {
+        let _ = writeln!(out, "# {HUMAN} the year that new headers get.\nyear = {}", year(copyright));
+    }
     if first {
         let _ = writeln!(out, "copyright_first = true");
     }
@@ -69,6 +73,12 @@ pub(super) fn policy(survey: &Survey) -> String {
     mute(&mut out, survey, &expression, copyright);
     ports(&mut out, survey);
     out
+}
+
+/// The last year of a copyright line.
+fn year(line: &str) -> &str {
+    let end = line.rfind(|c: char| c.is_ascii_digit()).map_or(0, |at| at + 1);
+    line.get(end.saturating_sub(4)..end).filter(|year| year.bytes().all(|byte| byte.is_ascii_digit())).unwrap_or("2026")
 }
 
 /// The native expression, and whether a header says so.
@@ -123,15 +133,9 @@ fn texts(out: &mut String, survey: &Survey) {
 }
 
 fn mute(out: &mut String, survey: &Survey, expression: &str, copyright: &str) {
-    for (kind, (count, example)) in &survey.mute {
-        let name = example.rsplit('/').next().unwrap_or(example);
-        let glob = if name.contains('.') && name.ends_with(&format!(".{kind}")) {
-            format!("**/*.{}", escape(kind))
-        } else {
-            format!("**/{}", escape(name))
-        };
+    for (glob, (count, example)) in &survey.mute {
         let _ = writeln!(out, "# {HUMAN} {count} files cannot hold a comment, such as {example}. Are they yours?");
-        let _ = writeln!(out, "[[annotate]]\npaths = [{}]", quoted(&glob));
+        let _ = writeln!(out, "[[annotate]]\npaths = [{}]", quoted(glob));
         let _ = writeln!(out, "expression = {}\ncopyright = {}\n", quoted(expression), quoted(copyright));
     }
 }
@@ -158,10 +162,6 @@ fn ports(out: &mut String, survey: &Survey) {
     if more > 0 {
         let _ = writeln!(out, "# {HUMAN} {more} more folders hold heads that differ; run the lint to see each.");
     }
-}
-
-fn escape(text: &str) -> String {
-    text.chars().map(|c| if matches!(c, '[' | ']' | '{' | '}' | '*' | '?' | '\\') { '?' } else { c }).collect()
 }
 
 /// A TOML string.

@@ -21,10 +21,11 @@ fn main() {}                                   <- clean"#,
 };
 
 fn check(view: &View<'_>, sink: &mut Sink) {
-    if !matches!(view.state, State::Text(_)) || !view.is_silent() {
+    let State::Text(style) = view.state else { return };
+    if !view.is_silent() {
         return;
     }
-    let help = match (view.bucket(), crate::fix::foreign(&view.head)) {
+    let help = match (view.bucket(), crate::fix::foreign(view.text(), style)) {
         (Some(bucket), _) => {
             let cited = view.policy.shape.example(&bucket.project, &bucket.url, &bucket.copyright[0]);
             format!("this is a port: begin with {cited:?}, then the SPDX line and your own copyright line")
