@@ -4,7 +4,7 @@
 //! Bit patterns to numbers and back, one rounding each way.
 //!
 //! Everything below works on the raw pattern of an element in the low bits of a `u64`. Floats go through [`Format`], which
-//! describes a binary format by its field widths; so a new float dtype is one row of [`format`], and the comparator, the
+//! describes a binary format by its field widths; so a new float dtype is one row of [`format()`], and the comparator, the
 //! generator and the poison patterns follow. Conversion from `f64` is direct: going through `f32` would round twice, and
 //! the expected value of a comparison must not carry an error of its own.
 

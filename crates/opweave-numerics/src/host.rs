@@ -8,6 +8,11 @@
 //! pattern of their position, so a write past a row's end is seen wherever it lands, and copying a neighbour's bytes does
 //! not restore it. The image moves to a device and back as a whole; validation looks at what came back.
 
+mod guard;
+mod layout;
+
+pub use layout::{HostError, Layout};
+
 use opweave_tensor::{DType, DeviceId, MAX_RANK, RawTensor, ViewError};
 
 use crate::codec;
@@ -21,101 +26,6 @@ pub const ALIGNMENT: usize = 64;
 /// Gaps of a strided view longer than this carry the pattern only at their two ends, so that a view over a huge sparse
 /// span stays sparse in memory.
 const GAP_BAND: usize = 4096;
-
-/// Where a tensor lies: what the harness asks of memory.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Layout {
-    /// Element type.
-    pub dtype: DType,
-    /// Sizes, outermost first.
-    pub shape: Vec<usize>,
-    /// Strides in elements.
-    pub strides: Vec<isize>,
-    /// Elements by which the first element is shifted off [`ALIGNMENT`].
-    pub shift: usize,
-}
-
-/// Why a host tensor cannot be made.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HostError {
-    /// A dtype that this crate does not convert.
-    #[error(
-        "dtype {0} cannot be held on the host; expected a float of 8 bits or more except f8e8m0, an integer of 8 bits or more, or bool"
-    )]
-    DType(DType),
-    /// The view is malformed.
-    #[error(transparent)]
-    View(#[from] ViewError),
-    /// More bytes than an address can count.
-    #[error("shape {shape:?} with strides {strides:?} does not fit the address space")]
-    Size {
-        /// The shape.
-        shape: Vec<usize>,
-        /// The strides.
-        strides: Vec<isize>,
-    },
-    /// An image of another size than the tensor's.
-    #[error("an image of {actual} bytes does not fit the tensor; expected {expected}")]
-    Image {
-        /// Bytes expected.
-        expected: usize,
-        /// Bytes given.
-        actual: usize,
-    },
-    /// Values that do not fit the tensor.
-    #[error("{actual} values given for {expected} elements")]
-    Count {
-        /// Elements.
-        expected: usize,
-        /// Values given.
-        actual: usize,
-    },
-}
-
-impl Layout {
-    /// A contiguous layout at an aligned address.
-    pub fn contiguous(dtype: DType, shape: &[usize]) -> Layout {
-        let mut strides = vec![0_isize; shape.len()];
-        let mut next = 1_isize;
-        for (stride, &size) in strides.iter_mut().zip(shape).rev() {
-            *stride = next;
-            next = next.saturating_mul(size.max(1) as isize);
-        }
-        Layout { dtype, shape: shape.to_vec(), strides, shift: 0 }
-    }
-
-    /// The same layout with `elements` more between the starts of consecutive rows (the outer dimension).
-    #[must_use]
-    pub fn padded_rows(mut self, elements: usize) -> Layout {
-        if self.shape.len() > 1 {
-            self.strides[0] += elements as isize;
-        }
-        self
-    }
-
-    /// The same layout with its first element `elements` off the alignment.
-    #[must_use]
-    pub fn shifted(mut self, elements: usize) -> Layout {
-        self.shift = elements;
-        self
-    }
-
-    /// Number of elements.
-    pub fn elements(&self) -> usize {
-        self.shape.iter().fold(1, |n: usize, &d| n.saturating_mul(d))
-    }
-
-    /// Length of a row: the last dimension, 1 for a scalar.
-    pub fn width(&self) -> usize {
-        self.shape.last().copied().unwrap_or(1)
-    }
-
-    /// Number of rows: all dimensions but the last; 0 where there are no elements.
-    pub fn rows(&self) -> usize {
-        if self.width() == 0 { 0 } else { self.elements() / self.width() }
-    }
-}
 
 /// An owned tensor with guard bands; see the module's documentation.
 #[derive(Debug)]
@@ -164,7 +74,7 @@ impl HostTensor {
         if layout.shape.len() != layout.strides.len() {
             return Err(ViewError::StrideCount { rank: layout.shape.len(), strides: layout.strides.len() }.into());
         }
-        let (low, high) = span(&layout)
+        let (low, high) = layout::span(&layout)
             .ok_or_else(|| HostError::Size { shape: layout.shape.clone(), strides: layout.strides.clone() })?;
         let size = layout.dtype.bits() / 8;
         // Negative strides reach below the first element; the alignment is that of the lowest byte.
@@ -357,104 +267,6 @@ impl HostTensor {
         out
     }
 
-    /// The byte offset in the image of the first byte outside every element that no longer carries its pattern, or `None`
-    /// when the guard bands and gaps are intact. Offsets are relative to the first element, so negative ones lie before.
-    pub fn broken_guard(&self) -> Option<isize> {
-        let image = self.image();
-        self.gaps().into_iter().flat_map(|(from, to)| from..to).find_map(|at| {
-            let intact = image[at] == guard_byte(at);
-            (!intact).then_some(at as isize - self.origin as isize)
-        })
-    }
-
-    /// Byte ranges of the image that mean something: elements, and the bytes beside them that carry the guard pattern.
-    /// Everything, except where a view is spread over a span so large that it is left sparse.
-    pub fn ranges(&self) -> Vec<(usize, usize)> {
-        let mut ranges: Vec<(usize, usize)> = Vec::new();
-        let mut parts = self.segments();
-        parts.extend(self.gaps());
-        parts.sort_unstable();
-        for (from, to) in parts {
-            match ranges.last_mut() {
-                Some(last) if from <= last.1 => last.1 = last.1.max(to),
-                _ => ranges.push((from, to)),
-            }
-        }
-        ranges
-    }
-
-    /// The first byte in which two images of one layout differ, relative to the first element; `None` when they agree in
-    /// every bit. Images of different size differ at their start.
-    pub fn first_difference(&self, other: &HostTensor) -> Option<isize> {
-        if self.length != other.length {
-            return Some(0);
-        }
-        let (a, b) = (self.image(), other.image());
-        let differing = |(from, to): (usize, usize)| {
-            if a[from..to] == b[from..to] { None } else { (from..to).find(|&at| a[at] != b[at]) }
-        };
-        self.ranges().into_iter().find_map(differing).map(|at| at as isize - self.origin as isize)
-    }
-
-    fn lay_guards(&mut self) {
-        for (from, to) in self.gaps() {
-            for (at, byte) in self.image_mut()[from..to].iter_mut().enumerate() {
-                *byte = guard_byte(from + at);
-            }
-        }
-    }
-
-    /// Byte ranges of the image that belong to no element, long ones reduced to their two ends.
-    fn gaps(&self) -> Vec<(usize, usize)> {
-        let mut gaps = Vec::new();
-        if self.sampled.is_some() {
-            // Between sampled rows lie other rows; what guards are left stand at both ends.
-            let end = self.length - GUARD;
-            return vec![(self.origin - GUARD, self.origin), (end, self.length)];
-        }
-        let mut covered = 0;
-        let mut push = |from: usize, to: usize| {
-            if to > from && to - from <= 2 * GAP_BAND {
-                gaps.push((from, to));
-            } else if to > from {
-                gaps.push((from, from + GAP_BAND));
-                gaps.push((to - GAP_BAND, to));
-            }
-        };
-        for (from, to) in self.segments() {
-            push(covered, from.max(covered));
-            covered = covered.max(to);
-        }
-        push(covered, self.length);
-        gaps
-    }
-
-    /// Byte ranges that hold elements, sorted.
-    fn segments(&self) -> Vec<(usize, usize)> {
-        let size = self.layout.dtype.bits() / 8;
-        let (rows, width) = (self.layout.rows(), self.layout.width());
-        let contiguous = Layout::contiguous(self.layout.dtype, &self.layout.shape).strides == self.layout.strides;
-        if rows == 0 {
-            return Vec::new();
-        }
-        if contiguous && self.sampled.is_none() {
-            return vec![(self.origin, self.origin + rows * width * size)];
-        }
-        let step = self.last_step();
-        let mut segments = Vec::with_capacity(rows);
-        for row in self.live_rows() {
-            let start = self.row_start(row);
-            if step == size as isize {
-                segments.push((start, start + width * size));
-            } else {
-                segments
-                    .extend((0..width).map(|i| start.wrapping_add_signed(step * i as isize)).map(|at| (at, at + size)));
-            }
-        }
-        segments.sort_unstable();
-        segments
-    }
-
     /// Byte step between neighbours of a row.
     fn last_step(&self) -> isize {
         self.layout.strides.last().copied().unwrap_or(1) * (self.layout.dtype.bits() / 8) as isize
@@ -471,31 +283,6 @@ impl HostTensor {
         }
         self.origin.wrapping_add_signed(elements * (self.layout.dtype.bits() / 8) as isize)
     }
-}
-
-/// Bytes that the view reaches below its first element, and above it including that element; `None` on overflow.
-fn span(layout: &Layout) -> Option<(usize, usize)> {
-    let size = (layout.dtype.bits() / 8) as isize;
-    if layout.shape.contains(&0) {
-        return Some((0, 0));
-    }
-    let (mut low, mut high) = (0_isize, size);
-    for (&extent, &stride) in layout.shape.iter().zip(&layout.strides) {
-        let reach = stride.checked_mul(isize::try_from(extent - 1).ok()?)?.checked_mul(size)?;
-        if reach < 0 {
-            low = low.checked_sub(reach)?;
-        } else {
-            high = high.checked_add(reach)?;
-        }
-    }
-    let margin = (2 * GUARD + ALIGNMENT) as isize + (layout.shift as isize).checked_mul(size)?;
-    low.checked_add(high)?.checked_add(margin)?;
-    Some((low as usize, high as usize))
-}
-
-/// The guard pattern: depends on the position, so that shifted or repeated copies of it do not pass.
-fn guard_byte(at: usize) -> u8 {
-    (at as u8).wrapping_mul(167).wrapping_add((at >> 8) as u8).wrapping_mul(29) ^ 0x5a
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod graph;
 mod instance;
 mod judge;
 mod memory;
+mod prepare;
 
 pub use error::CaseError;
 pub use fixture::Fixture;
