@@ -28,14 +28,14 @@ const ROUNDS: usize = 41;
 const CALLS: usize = 200;
 
 trait Number: candle_core::WithDType + Default {
-    const DTYPE: DType;
+    const KIND: DType;
     fn number(value: f32) -> Self;
     fn float(self) -> f32;
     fn slice(storage: &CpuStorage) -> Option<&[Self]>;
 }
 
 impl Number for f32 {
-    const DTYPE: DType = DType::F32;
+    const KIND: DType = DType::F32;
     fn number(value: f32) -> Self {
         value
     }
@@ -48,7 +48,7 @@ impl Number for f32 {
 }
 
 impl Number for bf16 {
-    const DTYPE: DType = DType::BF16;
+    const KIND: DType = DType::BF16;
     fn number(value: f32) -> Self {
         bf16::from_f32(value)
     }
@@ -111,12 +111,12 @@ fn compare<T: Number>() -> Result<(), Box<dyn Error>> {
     let bias = Tensor::from_vec(b.clone(), WIDTH, &device)?;
 
     let rows = |data: *const T| Rows { data: data.cast_mut().cast(), stride: WIDTH as isize };
-    let columns = |data: &[T]| Some(Columns { data: data.as_ptr().cast(), dtype: T::DTYPE });
+    let columns = |data: &[T]| Some(Columns { data: data.as_ptr().cast(), dtype: T::KIND });
     let target = rows(out.as_mut_ptr());
     let rms = RmsCall {
         rows: ROWS,
         width: WIDTH,
-        dtype: T::DTYPE,
+        dtype: T::KIND,
         input: rows(x.as_ptr()),
         residual: None,
         out: target,
@@ -129,7 +129,7 @@ fn compare<T: Number>() -> Result<(), Box<dyn Error>> {
     let layer = LayerCall {
         rows: ROWS,
         width: WIDTH,
-        dtype: T::DTYPE,
+        dtype: T::KIND,
         input: rows(x.as_ptr()),
         out: target,
         weight: columns(&w),
@@ -151,7 +151,7 @@ fn compare<T: Number>() -> Result<(), Box<dyn Error>> {
     // SAFETY: as above.
     agree(unsafe { std::slice::from_raw_parts(out.as_ptr(), ROWS * WIDTH) }, &theirs_layer()?)?;
 
-    let name = |op: &str| format!("{op} {ROWS} x {WIDTH} {}", T::DTYPE);
+    let name = |op: &str| format!("{op} {ROWS} x {WIDTH} {}", T::KIND);
     race(&name("rms_norm"), ours_rms, || drop(theirs_rms()));
     race(&name("layer_norm"), ours_layer, || drop(theirs_layer()));
     Ok(())
