@@ -13,7 +13,7 @@ use super::cold::{Flush, Rotation};
 use super::plan::{Choice, Planned};
 use super::ready::{Ready, ready};
 use super::series::{Timed, against, series};
-use super::subject::{Eager, Replay};
+use super::subject::{Captured, Eager, Replay};
 use super::{BenchConfig, BenchGround, BenchProgress};
 use crate::ceilings::{Ceilings, Probe};
 use crate::measurement::{Cache, Timer};
@@ -163,17 +163,20 @@ impl Bench<'_> {
         if self.config.selectors.mode == Mode::Graph {
             let calls = if case.has_reset() { 1 } else { self.graph_calls(case)? };
             let sets = (GRAPH_BYTES / bytes.max(1)).clamp(1, calls as u64) as usize;
-            let sets = twins(sets).collect::<Result<Vec<_>, _>>()?;
-            let (method, flush) = match cache {
-                Cache::Hot => (format!("left alone between replays of {} sets", sets.len()), None),
-                Cache::Cold => (format!("{} bytes read before each replay", last_level.saturating_mul(2)), flush()?),
-            };
-            return Ok((Box::new(Replay::new(sets, calls, self.stream, flush)?), calls, method));
+            let moved = bytes.saturating_mul(sets as u64);
+            let rotation = Rotation::new(cache, moved, last_level);
+            let mut graphs = Vec::with_capacity(rotation.sets);
+            for _ in 0..rotation.sets {
+                graphs.push(Captured::new(twins(sets).collect::<Result<_, _>>()?, calls, self.stream)?);
+            }
+            let flush = if rotation.flush { flush()? } else { None };
+            let method = format!("graphs of {sets} sets of arguments: {}", rotation.words(cache, moved, last_level));
+            return Ok((Box::new(Replay::new(graphs, calls, self.stream, flush)?), calls, method));
         }
         let rotation = Rotation::new(cache, bytes, last_level);
         let sets = twins(rotation.sets).collect::<Result<Vec<_>, _>>()?;
         let flush = if rotation.flush { flush()? } else { None };
-        let method = rotation.words(cache, bytes, last_level);
+        let method = format!("sets of arguments: {}", rotation.words(cache, bytes, last_level));
         Ok((Box::new(Eager::new(sets, self.stream, flush, self.timer)?), 1, method))
     }
 

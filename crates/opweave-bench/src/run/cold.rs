@@ -45,14 +45,11 @@ impl Rotation {
         match (cache, self) {
             (Cache::Hot, _) => "left alone".to_owned(),
             (_, Self { sets: 1, .. }) => {
-                format!("one call moves {bytes} bytes, the last-level cache holds {last_level}")
+                format!("one moves {bytes} bytes, the last-level cache holds {last_level}")
             }
-            (_, Self { sets, flush: false }) => format!("{sets} sets of arguments in turn"),
+            (_, Self { sets, flush: false }) => format!("{sets} in turn"),
             (_, Self { sets, flush: true }) => {
-                format!(
-                    "{sets} sets of arguments in turn, {} bytes read each time around",
-                    last_level.saturating_mul(2)
-                )
+                format!("{sets} in turn, {} bytes read each time around", last_level.saturating_mul(2))
             }
         }
     }

@@ -79,12 +79,33 @@ impl Subject for Eager<'_> {
     }
 }
 
-/// Replays a graph of captured calls.
-pub(super) struct Replay<'a> {
-    /// Memory that the graph's calls use.
+/// Captured calls with the memory that they use.
+pub(super) struct Captured {
     sets: Vec<Box<dyn PreparedCase>>,
     graph: Box<dyn Graph>,
+}
+
+impl Captured {
+    /// Captures `calls` calls that go through the sets in turn.
+    pub(super) fn new(
+        sets: Vec<Box<dyn PreparedCase>>,
+        calls: usize,
+        stream: &dyn Stream,
+    ) -> Result<Self, SubjectError> {
+        stream.begin_capture().map_err(failed)?;
+        let launched = (0..calls).try_for_each(|call| sets[call % sets.len()].launch(stream.borrow()).map_err(failed));
+        // A capture that was begun is always ended, or the stream would stay in it.
+        let graph = stream.end_capture().map_err(failed);
+        launched?;
+        Ok(Self { sets, graph: graph? })
+    }
+}
+
+/// Replays graphs, rotating through them as [`Eager`] does through sets of arguments.
+pub(super) struct Replay<'a> {
+    graphs: Vec<Captured>,
     calls: usize,
+    at: usize,
     used: bool,
     stream: &'a dyn Stream,
     flush: Option<Flush<'a>>,
@@ -93,39 +114,39 @@ pub(super) struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// Captures `calls` calls that go through the sets in turn.
+    /// Replays of graphs of `calls` calls each.
     pub(super) fn new(
-        sets: Vec<Box<dyn PreparedCase>>,
+        graphs: Vec<Captured>,
         calls: usize,
         stream: &'a dyn Stream,
         flush: Option<Flush<'a>>,
     ) -> Result<Self, SubjectError> {
-        stream.begin_capture().map_err(failed)?;
-        let launched = (0..calls).try_for_each(|call| sets[call % sets.len()].launch(stream.borrow()).map_err(failed));
-        // A capture that was begun is always ended, or the stream would stay in it.
-        let graph = stream.end_capture().map_err(failed);
-        launched?;
-        let graph = graph?;
         let (before, after) = (stream.event().map_err(failed)?, stream.event().map_err(failed)?);
-        Ok(Self { sets, graph, calls, used: false, stream, flush, before, after })
+        Ok(Self { graphs, calls, at: 0, used: false, stream, flush, before, after })
     }
 }
 
 impl Subject for Replay<'_> {
     fn before_sample(&mut self) -> Result<(), SubjectError> {
         if self.used {
-            for set in self.sets.iter_mut().filter(|set| set.has_reset()) {
+            for set in self.graphs[self.at].sets.iter_mut().filter(|set| set.has_reset()) {
                 set.reset().map_err(failed)?;
             }
         }
+        self.at = (self.at + 1) % self.graphs.len();
+        if self.at == 0
+            && let Some(flush) = &mut self.flush
+        {
+            flush.run()?;
+        }
         self.used = true;
-        self.flush.as_mut().map_or(Ok(()), Flush::run)
+        Ok(())
     }
 
     fn sample(&mut self) -> Result<Sample, SubjectError> {
         let stream = self.stream.borrow();
         self.before.record(stream).map_err(failed)?;
-        self.graph.replay(stream).map_err(failed)?;
+        self.graphs[self.at].graph.replay(stream).map_err(failed)?;
         self.after.record(stream).map_err(failed)?;
         self.stream.synchronize().map_err(failed)?;
         let us = self.after.elapsed_us(&*self.before).map_err(failed)?;

@@ -228,7 +228,7 @@ fn a_case_that_passed_is_timed_in_each_cache_state() {
     let rate = work.bytes() as f64 / series.measurement.impl_us / 1e3;
     assert!((series.gb_per_s.unwrap() - rate).abs() < 1e-9);
     assert_eq!(series.ceiling_gb_per_s, None, "no instruments, no ceiling");
-    assert_eq!(series.cache_method, "4 sets of arguments in turn");
+    assert_eq!(series.cache_method, "sets of arguments: 4 in turn");
     assert!(succeeded(&report.rows));
     assert_eq!(read(&path).unwrap(), report);
     assert!(path.with_extension("md").exists());
