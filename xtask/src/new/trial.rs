@@ -27,9 +27,8 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 
     let cargo = || Program::cargo(&copy).env("CARGO_TARGET_DIR", root.join(BUILD));
     cargo().args("clippy --quiet --offline --workspace -- -D warnings").run()?;
-    let numerics = |arguments: &str| {
-        cargo().args("run --quiet --offline --package opweave-cli -- numerics --tier smoke").args(arguments).run()
-    };
+    let numerics =
+        |arguments: &str| cargo().args("run --quiet --offline --package opweave-cli -- numerics").args(arguments).run();
     numerics("--operation trial_norm --operation trial_scale --operation another_scale")?;
     for row in ["cpu.native.rms_norm.trial", "cpu.native.trial_norm.other", "cpu.trial.rms_norm"] {
         numerics(&format!("--implementation {row}"))?;
