@@ -17,6 +17,9 @@ use super::{ARCHITECTURE, Finding};
 
 const HEADER: [&str; 3] = ["crate", "unsafe", "why"];
 
+/// Programs outside the workspace that call kernels as a user would.
+const USERS: &str = "comparisons/";
+
 /// What one crate may hold.
 #[derive(Clone, Copy, Default)]
 struct Policy {
@@ -69,6 +72,7 @@ pub(crate) fn check(tree: &Tree, architecture: &str) -> Vec<Finding> {
                 continue;
             }
             if !source.is_test(at)
+                && !file.path.starts_with(USERS)
                 && let Some(why) = policy.refuses(use_)
             {
                 problem(why);
@@ -234,6 +238,8 @@ mod tests {
         assert_eq!(found("xtask/src/main.rs", text), ["unsafe in a crate that may hold none"]);
         assert!(found(CPU, text).is_empty());
         assert!(found("crates/opweave-runtime/tests/it.rs", text).is_empty());
+        assert!(found("comparisons/a/src/main.rs", text).is_empty());
+        assert!(found("comparisons/a/src/main.rs", "let x = unsafe { f() };\n")[0].contains("SAFETY"));
     }
 
     #[test]
