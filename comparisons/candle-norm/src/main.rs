@@ -7,7 +7,7 @@
 //! other alternately; the ratio is that of the medians of the rounds, above 1 when opweave is faster. Before anything is
 //! timed the results are compared.
 //!
-//! opweave's side is the body that the row `cpu.native.<op>.avx2` launches, writing into a buffer that is there; candle's is
+//! opweave's side is a prepared call on slices, checked, writing into a buffer that is there; candle's is
 //! `candle_nn::ops`, which allocates its result. That is how each is used.
 
 use std::error::Error;
@@ -15,27 +15,24 @@ use std::time::Instant;
 
 use candle_core::{CpuStorage, Device, Storage, Tensor};
 use half::bf16;
-use opweave_cpu::Rows;
-use opweave_cpu::normalization::{Columns, LayerCall, RmsCall, Statistic, layer_norm, rms_norm};
-use opweave_cpu::simd::Isa;
-use opweave_device::cpu::Serial;
-use opweave_tensor::DType;
+use opweave::ops::{LayerNorm, LayerNormProblem, RmsNorm, RmsNormProblem, layer_norm, rms_norm};
+use opweave::opweave_tensor::Element;
+use opweave::{Config, DeviceId, Output, Request, TensorMut, TensorRef, host_stream, runtime};
 
 const ROWS: usize = 16;
 const WIDTH: usize = 4096;
+const SHAPE: &[usize] = &[ROWS, WIDTH];
 const EPS: f32 = 1e-5;
 const ROUNDS: usize = 41;
 const CALLS: usize = 200;
 
-trait Number: candle_core::WithDType + Default {
-    const KIND: DType;
+trait Number: candle_core::WithDType + Default + Element {
     fn number(value: f32) -> Self;
     fn float(self) -> f32;
     fn slice(storage: &CpuStorage) -> Option<&[Self]>;
 }
 
 impl Number for f32 {
-    const KIND: DType = DType::F32;
     fn number(value: f32) -> Self {
         value
     }
@@ -48,7 +45,6 @@ impl Number for f32 {
 }
 
 impl Number for bf16 {
-    const KIND: DType = DType::BF16;
     fn number(value: f32) -> Self {
         bf16::from_f32(value)
     }
@@ -76,10 +72,10 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 /// Times both in turns and prints the medians of the rounds and their ratio.
-fn race(name: &str, mut ours: impl FnMut(), mut theirs: impl FnMut()) {
-    let time = |f: &mut dyn FnMut()| {
+fn race(name: &str, mut ours: impl FnMut() -> bool, mut theirs: impl FnMut() -> bool) {
+    let time = |f: &mut dyn FnMut() -> bool| {
         let start = Instant::now();
-        (0..CALLS).for_each(|_| f());
+        assert!((0..CALLS).all(|_| f()), "{name}: a call that agreed before fails now");
         start.elapsed().as_secs_f64() * 1e6 / CALLS as f64
     };
     let (mut us, mut them) = (Vec::new(), Vec::new());
@@ -102,58 +98,41 @@ fn race(name: &str, mut ours: impl FnMut(), mut theirs: impl FnMut()) {
 }
 
 fn compare<T: Number>() -> Result<(), Box<dyn Error>> {
-    let isa = Isa::best();
+    let dtype = <T as Element>::DTYPE;
+    let (rms, layer) = (RmsNormProblem::new(WIDTH, dtype), LayerNormProblem::new(WIDTH, dtype));
+    let config = Config::new().request(Request::<RmsNorm>::new(rms)).request(Request::<LayerNorm>::new(layer));
+    let bindings = runtime().initialize(&config)?;
+    let rms = bindings.prepared::<RmsNorm>(DeviceId::CPU, &rms)?;
+    let layer = bindings.prepared::<LayerNorm>(DeviceId::CPU, &layer)?;
+    let stream = host_stream(1)?;
+
     let (x, w, b) = (noise::<T>(1, ROWS * WIDTH), noise::<T>(2, WIDTH), noise::<T>(3, WIDTH));
     let mut out = vec![T::default(); ROWS * WIDTH];
+    let ours_rms = |out: &mut [T]| -> Result<(), Box<dyn Error>> {
+        let rows = Output::apart(TensorRef::new(&x, SHAPE)?, TensorMut::new(out, SHAPE)?);
+        Ok(rms_norm(&rms, rows, Some(TensorRef::new(&w, &[WIDTH])?.into()), EPS, &stream)?)
+    };
+    let ours_layer = |out: &mut [T]| -> Result<(), Box<dyn Error>> {
+        let rows = Output::apart(TensorRef::new(&x, SHAPE)?, TensorMut::new(out, SHAPE)?);
+        let (w, b) = (TensorRef::new(&w, &[WIDTH])?.into(), TensorRef::new(&b, &[WIDTH])?.into());
+        Ok(layer_norm(&layer, rows, Some(w), Some(b), EPS, &stream)?)
+    };
+
     let device = Device::Cpu;
     let input = Tensor::from_vec(x.clone(), (ROWS, WIDTH), &device)?;
     let weight = Tensor::from_vec(w.clone(), WIDTH, &device)?;
     let bias = Tensor::from_vec(b.clone(), WIDTH, &device)?;
-
-    let rows = |data: *const T| Rows { data: data.cast_mut().cast(), stride: WIDTH as isize };
-    let columns = |data: &[T]| Some(Columns { data: data.as_ptr().cast(), dtype: T::KIND });
-    let target = rows(out.as_mut_ptr());
-    let rms = RmsCall {
-        rows: ROWS,
-        width: WIDTH,
-        dtype: T::KIND,
-        input: rows(x.as_ptr()),
-        residual: None,
-        out: target,
-        weight: columns(&w),
-        weight_plus_one: false,
-        statistic: Statistic::RootMeanSquare { eps: f64::from(EPS) },
-        round_normalised: false,
-        round_sum: false,
-    };
-    let layer = LayerCall {
-        rows: ROWS,
-        width: WIDTH,
-        dtype: T::KIND,
-        input: rows(x.as_ptr()),
-        out: target,
-        weight: columns(&w),
-        bias: columns(&b),
-        eps: f64::from(EPS),
-    };
-    // SAFETY: `x`, `w` and `out` hold what the call describes and live to the end of this function.
-    let ours_rms = || unsafe { rms_norm(isa, &Serial, &rms) };
-    // SAFETY: as above, with `b`.
-    let ours_layer = || unsafe { layer_norm(isa, &Serial, &layer) };
-
     let theirs_rms = || candle_nn::ops::rms_norm(&input, &weight, EPS);
     let theirs_layer = || candle_nn::ops::layer_norm(&input, &weight, &bias, EPS);
 
-    ours_rms();
-    // SAFETY: the call above has returned, so nobody writes `out` now.
-    agree(unsafe { std::slice::from_raw_parts(out.as_ptr(), ROWS * WIDTH) }, &theirs_rms()?)?;
-    ours_layer();
-    // SAFETY: as above.
-    agree(unsafe { std::slice::from_raw_parts(out.as_ptr(), ROWS * WIDTH) }, &theirs_layer()?)?;
+    ours_rms(&mut out)?;
+    agree(&out, &theirs_rms()?)?;
+    ours_layer(&mut out)?;
+    agree(&out, &theirs_layer()?)?;
 
-    let name = |op: &str| format!("{op} {ROWS} x {WIDTH} {}", T::KIND);
-    race(&name("rms_norm"), ours_rms, || drop(theirs_rms()));
-    race(&name("layer_norm"), ours_layer, || drop(theirs_layer()));
+    let name = |op: &str| format!("{op} {ROWS} x {WIDTH} {dtype}");
+    race(&name("rms_norm"), || ours_rms(&mut out).is_ok(), || theirs_rms().is_ok());
+    race(&name("layer_norm"), || ours_layer(&mut out).is_ok(), || theirs_layer().is_ok());
     Ok(())
 }
 
@@ -175,7 +154,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if std::env::var("RAYON_NUM_THREADS").as_deref() != Ok("1") {
         return Err("set RAYON_NUM_THREADS=1: the race is on one thread".into());
     }
-    println!("opweave on {}, candle 0.11.1, one thread, median of {ROUNDS} rounds\n", Isa::best().name());
+    println!("candle 0.11.1, one thread, median of {ROUNDS} rounds\n");
     println!("| case | opweave us | candle us | ratio |\n| --- | ---: | ---: | ---: |");
     compare::<f32>()?;
     compare::<bf16>()
