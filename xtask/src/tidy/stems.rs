@@ -29,24 +29,23 @@ pub(crate) fn operators(tree: &Tree) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// Checks that each operator's stem is in every place. A place without a single operator is left out.
+/// Checks that each operator's stem is in every place, and that every page is an operator's.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let operators = operators(tree);
-    for (place, extension, what) in PLACES {
-        let holds = |stem: &str| {
+    for (family, stem) in &operators {
+        for (place, extension, what) in PLACES {
             let file = format!("/{stem}.{extension}");
-            tree.files.iter().any(|f| f.path.starts_with(place) && f.path.ends_with(&file))
-        };
-        if !operators.iter().any(|(_, stem)| holds(stem)) {
-            continue;
-        }
-        for (family, stem) in &operators {
-            let file = format!("/{stem}.{extension}");
-            if !holds(stem) {
+            if !tree.files.iter().any(|f| f.path.starts_with(place) && f.path.ends_with(&file)) {
                 let message = format!("operator {stem} of {family} has no {what}: {place}/**{file} is missing");
                 findings.push(Finding::new(&format!("{OPERATORS}{family}/{stem}.rs"), 0, message));
             }
+        }
+    }
+    for file in &tree.files {
+        let page = file.path.strip_prefix("docs/contracts/").and_then(|name| name.strip_suffix(".md"));
+        if page.is_some_and(|page| page != "README" && operators.iter().all(|(_, stem)| *stem != page)) {
+            findings.push(Finding::new(&file.path, 0, "is the page of no operator".into()));
         }
     }
     findings
@@ -57,23 +56,34 @@ mod tests {
     use super::super::tree::tree_of;
     use super::*;
 
-    const OTHER: (&str, &str) = ("crates/opweave-contract/src/ops/normalization/rms_norm.rs", "operator! {}");
     const CONTRACT: (&str, &str) = ("crates/opweave-contract/src/ops/normalization/l2_norm.rs", "operator! {}");
+    const ALL: [&str; 5] = [
+        "crates/opweave-reference/src/ops/normalization/l2_norm.rs",
+        "crates/opweave-cpu/src/ops/normalization/l2_norm.rs",
+        "crates/opweave/src/ops/normalization/l2_norm.rs",
+        "crates/opweave-numerics/src/suites/normalization/l2_norm.rs",
+        "docs/contracts/l2_norm.md",
+    ];
 
     #[test]
-    fn an_operator_without_its_page_is_found() {
-        let found = check(&tree_of(&[CONTRACT, OTHER, ("docs/contracts/rms_norm.md", "")]));
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].message.contains("l2_norm of normalization has no contract page"), "{found:?}");
-        let both = [CONTRACT, OTHER, ("docs/contracts/rms_norm.md", ""), ("docs/contracts/l2_norm.md", "")];
-        assert!(check(&tree_of(&both)).is_empty());
+    fn an_operator_that_lacks_one_of_its_files_is_found() {
+        let tree = |left_out: usize| {
+            let kept = ALL.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, path)| (*path, ""));
+            tree_of(&kept.chain([CONTRACT]).collect::<Vec<_>>())
+        };
+        assert!(check(&tree(ALL.len())).is_empty());
+        for (at, (_, _, what)) in PLACES.iter().enumerate() {
+            let found = check(&tree(at));
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].message.contains(&format!("l2_norm of normalization has no {what}")), "{found:?}");
+        }
     }
 
     #[test]
-    fn an_operator_without_a_kernel_is_found() {
-        let tree = tree_of(&[CONTRACT, OTHER, ("crates/opweave-cpu/src/norm/rms_norm.rs", "")]);
-        assert!(check(&tree)[0].message.contains("l2_norm of normalization has no CPU kernel"));
-        assert!(check(&tree_of(&[CONTRACT, OTHER])).is_empty(), "a place that is not begun");
+    fn a_page_of_no_operator_is_found() {
+        let found = check(&tree_of(&[("docs/contracts/old_norm.md", ""), ("docs/contracts/README.md", "")]));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].to_string(), "docs/contracts/old_norm.md: is the page of no operator");
     }
 
     #[test]
