@@ -127,6 +127,10 @@ impl<'a> Replay<'a> {
 }
 
 impl Subject for Replay<'_> {
+    fn calls(&self) -> usize {
+        self.calls
+    }
+
     fn before_sample(&mut self) -> Result<(), SubjectError> {
         if self.used {
             for set in self.graphs[self.at].sets.iter_mut().filter(|set| set.has_reset()) {

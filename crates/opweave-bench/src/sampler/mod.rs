@@ -26,6 +26,11 @@ pub struct Sample {
 
 /// An implementation with prepared arguments, ready to be timed.
 pub trait Subject {
+    /// Calls inside one sample, by whose number its time is divided.
+    fn calls(&self) -> usize {
+        1
+    }
+
     /// Restores mutable inputs, rotates to the next input set or flushes caches. Never timed.
     ///
     /// # Errors
@@ -129,7 +134,7 @@ pub fn measure(
     Ok(taken)
 }
 
-/// Median of a few samples, each measured as it will be later, so flush and reset stay out.
+/// The interval of one sample: median of a few, each measured as it will be later, so flush and reset stay out.
 fn estimate(subject: &mut dyn Subject, clock: &dyn Clock, stop: &Interrupt) -> Result<f64, SampleError> {
     let start = clock.now();
     let mut samples = Vec::with_capacity(ESTIMATE_SAMPLES);
@@ -142,7 +147,7 @@ fn estimate(subject: &mut dyn Subject, clock: &dyn Clock, stop: &Interrupt) -> R
     // The first call touches its memory for the first time; it counts only if it is all there is.
     let settled = if samples.len() > 1 { &samples[1..] } else { &samples[..] };
     // A sample that is no time is reported by the count as the estimate that it is.
-    Ok(stats::median(settled).unwrap_or(f64::NAN))
+    Ok(stats::median(settled).unwrap_or(f64::NAN) * subject.calls() as f64)
 }
 
 fn take_turn(

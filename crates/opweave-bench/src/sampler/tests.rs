@@ -73,6 +73,27 @@ fn the_estimate_leaves_out_the_flush_and_the_first_call() {
 }
 
 #[test]
+fn budgets_are_for_samples_not_for_the_calls_inside_them() {
+    struct Batch(Synthetic);
+    impl Subject for Batch {
+        fn calls(&self) -> usize {
+            64
+        }
+        fn before_sample(&mut self) -> Result<(), SubjectError> {
+            Ok(())
+        }
+        fn sample(&mut self) -> Result<Sample, SubjectError> {
+            self.0.now.set(self.0.now.get() + Duration::from_micros(640));
+            Ok(Sample { completion_us: 10.0, enqueue_us: None })
+        }
+    }
+    let clock = Synthetic::default();
+    let protocol = Protocol { repeat_ms: 64.0, rounds: 1, ..Protocol::default() };
+    let taken = measure(&mut [&mut Batch(clock.clone())], &protocol, &clock, &Interrupt::default()).unwrap();
+    assert_eq!((taken[0].counts.estimate_us, taken[0].rounds[0].len()), (640.0, 100));
+}
+
+#[test]
 fn the_limit_ends_a_round_and_keeps_what_it_has() {
     // 2000 samples are planned; with 6 ms of flush each, 5 s hold 826.
     let taken = one(&Protocol::default(), 6000.0, |_| 50.0).unwrap();
