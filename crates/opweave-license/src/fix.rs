@@ -93,8 +93,11 @@ pub fn header(native: &Native) -> [String; 2] {
 pub fn foreign(bytes: &[u8], style: &Style) -> Option<String> {
     let early = if bytes.len() > EARLY { &bytes[..line_end(bytes, EARLY).0] } else { bytes };
     let head = head::read(early, style);
-    let all = head.lines.into_iter().chain(head.doc).chain(head::comments(early, style));
-    all.map(|line| line.text).find(|text| {
+    let comments = head.lines.into_iter().chain(head.doc).chain(head::comments(early, style)).map(|line| line.text);
+    // A holder counts wherever it stands: behind an odd directive, in a variable.
+    let plain = String::from_utf8_lossy(early);
+    let named = plain.lines().filter(|line| line.to_lowercase().contains("copyright")).map(str::to_owned);
+    comments.chain(named).find(|text| {
         let lower = text.to_lowercase();
         FOREIGN.iter().any(|words| lower.contains(words)) || is_copyright(text)
     })

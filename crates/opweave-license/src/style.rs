@@ -82,14 +82,15 @@ fn by_name(name: &str) -> Option<&'static Style> {
     if let Some((_, style)) = style_table::NAMES.iter().find(|(known, _)| *known == name) {
         return named(style);
     }
-    let starts = |stem: &str| name.starts_with(stem) && !name[stem.len()..].starts_with(char::is_alphanumeric);
-    if let Some((_, style)) = style_table::STEMS.iter().find(|(stem, _)| starts(stem)) {
+    let known = |wanted: &str| style_table::EXTENSIONS.iter().find(|(_, all)| all.contains(&wanted));
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    // Capitals matter for `.S`; elsewhere they are an accident.
+    if let Some((style, _)) = known(extension).or_else(|| known(&extension.to_ascii_lowercase())) {
         return named(style);
     }
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension)?;
-    let known = |wanted: &str| style_table::EXTENSIONS.iter().find(|(_, all)| all.contains(&wanted));
-    // Capitals matter for `.S`; elsewhere they are an accident.
-    known(extension).or_else(|| known(&extension.to_ascii_lowercase())).and_then(|(style, _)| named(style))
+    // After the extensions: `constraints.cc` is no list of constraints.
+    let starts = |stem: &str| name.starts_with(stem) && !name[stem.len()..].starts_with(char::is_alphanumeric);
+    style_table::STEMS.iter().find(|(stem, _)| starts(stem)).and_then(|(_, style)| named(style))
 }
 
 fn by_script(bytes: &[u8]) -> Option<&'static Style> {
@@ -128,6 +129,8 @@ mod tests {
             ("a.foo", "", Some("dash")),
             ("data.json", "{}", None),
             ("A.CPP", "", Some("c")),
+            ("constraints.cc", "", Some("c")),
+            ("requirements-dev.txt", "", Some("hash")),
         ] {
             assert_eq!(of(path, content.as_bytes(), &own).map(|style| style.name), wanted, "{path} {content}");
         }

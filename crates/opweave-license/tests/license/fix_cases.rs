@@ -140,8 +140,11 @@ fn d19_a_header_is_never_stacked() {
         "// Permission is hereby granted, free of charge\n",
         "# Adapted from the work of others\n",
         "// This file is a CUDA port of code from Widget\n",
+        "#ifdef A\n# /* Copyright (C) 2001 Someone */\n#endif\n",
+        "int a;\n// Distributed under the Boost Software License\n",
+        "\"use strict\";\nf();\n// Copyright (c) Someone\n",
     ] {
-        let path = if raw.starts_with('#') { "a.py" } else { "a.c" };
+        let path = if raw.starts_with("# ") { "a.py" } else { "a.c" };
         assert!(matches!(refused(path, raw.as_bytes()), Refusal::Foreign(_)), "{raw}");
     }
     assert_eq!(refused("a.json", b"{}"), Refusal::NoComment);
