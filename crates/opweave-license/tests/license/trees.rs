@@ -90,7 +90,7 @@ fn links_and_unreadable_files() {
     symlink("src/good.rs", root.join("inside.rs")).unwrap();
     symlink("nothing", root.join("dangling")).unwrap();
     write(root, "locked.rs", "x");
-    fs::set_permissions(root.join("locked.rs"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(root.join("locked.rs"), fs::Permissions::from_mode(0o000)).unwrap();
     let found = brief(&run(root, &Scope::All).findings);
     let has = |text: &str| found.iter().any(|f| f == text);
     assert!(has("L018 outside:1:1") && has("L018 src/up:1:1") && has("L017 dangling:1:1"), "{found:?}");
