@@ -3,7 +3,7 @@
 
 //! The CPU solution: kernels, and the rows that they are registered as.
 //!
-//! [`register`] adds three rows for each operator: `cpu.native.<op>.avx2`, `cpu.native.<op>.portable` and the floor,
+//! [`register`] adds four rows for each operator: `cpu.native.<op>.avx512`, `.avx2` and `.portable`, and the floor,
 //! `cpu.reference.<op>`. Kernels run on the threads that the caller's stream lends them; results do not depend on how
 //! many there are.
 

@@ -15,12 +15,26 @@ use opweave_registry::{
 
 use crate::simd::{Isa, last_level_cache};
 
-/// What every AVX2 row needs of the processor: the features behind the token that the kernels run on.
-const AVX2: &[&str] = &["avx2", "f16c", "fma"];
+/// One row of every operator: an instruction set, its rank, what it asks of the processor (the features behind the token
+/// that kernels run on), and the token, if this host has it.
+struct Variant {
+    name: &'static str,
+    priority: i32,
+    features: &'static [&'static str],
+    isa: fn() -> Option<Isa>,
+}
 
-/// AVX2 before portable code before the reference.
-const AVX2_PRIORITY: i32 = 200;
-const PORTABLE_PRIORITY: i32 = 100;
+/// The wider the vector, the higher the rank; the reference comes after all of them.
+const VARIANTS: &[Variant] = &[
+    Variant {
+        name: "avx512",
+        priority: 300,
+        features: &["avx2", "avx512bw", "avx512f", "avx512vl", "f16c", "fma"],
+        isa: Isa::avx512,
+    },
+    Variant { name: "avx2", priority: 200, features: &["avx2", "f16c", "fma"], isa: Isa::avx2 },
+    Variant { name: "portable", priority: 100, features: &[], isa: || Some(Isa::PORTABLE) },
+];
 
 /// An operator that has a native kernel: its launcher, which packs arguments and runs the kernel body.
 pub(crate) trait Native: Operator {
@@ -64,26 +78,27 @@ impl<O: Native> Plan<O> for NativePlan<O> {
     }
 }
 
-/// Registers the rows of an operator: `cpu.native.<op>.avx2` and `cpu.native.<op>.portable`.
+/// Registers the rows of an operator, `cpu.native.<op>.<variant>`. Where this host lacks the instructions, the row is
+/// listed as unavailable.
 pub(crate) fn register<O: Native>(registry: &mut Registry) -> Result<(), RegistryError> {
-    let spec = |variant: &str, priority, needs| KernelSpec {
-        variant: Some(variant.to_owned()),
-        priority,
-        needs,
-        ..KernelSpec::new(format!("cpu.native.{}.{variant}", O::NAME), "native", DeviceKind::Cpu, O::CONTRACTS)
-    };
-    let avx2 = spec("avx2", AVX2_PRIORITY, Needs::default().features(AVX2));
-    match Isa::avx2() {
-        Some(isa) => add::<O>(registry, avx2, isa)?,
-        None => {
-            let missing = AVX2.iter().map(|f| (*f).to_owned()).collect();
-            let has = opweave_device::cpu::host_key().features().to_vec();
-            registry.register_unavailable::<O>(avx2, Reject::Feature { missing, has })?;
+    for variant in VARIANTS {
+        let name = format!("cpu.native.{}.{}", O::NAME, variant.name);
+        let spec = KernelSpec {
+            variant: Some(variant.name.to_owned()),
+            priority: variant.priority,
+            needs: Needs::default().features(variant.features),
+            ..KernelSpec::new(name, "native", DeviceKind::Cpu, O::CONTRACTS)
+        };
+        match (variant.isa)() {
+            Some(isa) => {
+                drop(registry.register::<O, _>(Arc::new(NativeKernel::<O> { spec, isa, operator: PhantomData }))?)
+            }
+            None => {
+                let missing = variant.features.iter().map(|f| (*f).to_owned()).collect();
+                let has = opweave_device::cpu::host_key().features().to_vec();
+                registry.register_unavailable::<O>(spec, Reject::Feature { missing, has })?;
+            }
         }
     }
-    add::<O>(registry, spec("portable", PORTABLE_PRIORITY, Needs::default()), Isa::PORTABLE)
-}
-
-fn add<O: Native>(registry: &mut Registry, spec: KernelSpec, isa: Isa) -> Result<(), RegistryError> {
-    registry.register::<O, _>(Arc::new(NativeKernel::<O> { spec, isa, operator: PhantomData })).map(drop)
+    Ok(())
 }

@@ -25,7 +25,8 @@ fn registry() -> Registry {
 #[test]
 fn every_declared_row_of_the_cpu_is_registered() {
     let mut registry = registry();
-    assert_eq!(registry.generation(), 3 * ops::operations().count() as u64);
+    let declared = ops::operations().flat_map(|o| o.implementations).filter(|row| row.name.starts_with("cpu."));
+    assert_eq!(registry.generation(), declared.count() as u64);
     let registry = registry.freeze();
     let catalog = collect_catalog(&registry).unwrap();
     for operation in ops::operations() {

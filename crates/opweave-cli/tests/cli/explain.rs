@@ -74,5 +74,5 @@ fn an_explanation_as_json_has_every_bucket_and_every_row() {
     assert_eq!((json["schema_version"].as_u64(), all.len()), (Some(1), 6));
     assert_eq!(all[0]["implementation"], "cpu.native.rms_norm.portable");
     assert!(all[3]["implementation"].is_null());
-    assert!(all.iter().all(|e| e["considered"].as_array().unwrap().len() == 3));
+    assert!(all.iter().all(|e| e["considered"].as_array().unwrap().len() == 4));
 }

@@ -302,6 +302,10 @@ impl<T: Elem> Centred<T> {
             while i + 2 * S::LANES <= width {
                 if stream && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
                     s.prefetch(next.wrapping_add(i).cast());
+                    // Two vectors of 512 bits of f32 are two lines.
+                    if const { 2 * S::LANES * size_of::<T>() > CACHE_LINE } {
+                        s.prefetch(next.wrapping_add(i + S::LANES).cast());
+                    }
                 }
                 let x = T::load_pair(s, input.add(i));
                 let y = [c.normalise(s, x[0]), c.normalise(s, x[1])];

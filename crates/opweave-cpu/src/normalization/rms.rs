@@ -323,6 +323,10 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
             while i + 2 * S::LANES <= width {
                 if stream && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
                     next.prefetch(s, i);
+                    // Two vectors of 512 bits of f32 are two lines.
+                    if const { 2 * S::LANES * size_of::<T>() > CACHE_LINE } {
+                        next.prefetch(s, i + S::LANES);
+                    }
                 }
                 let v = self.source.load_pair(s, i);
                 let y = [s.mul(v[0], inverse), s.mul(v[1], inverse)];

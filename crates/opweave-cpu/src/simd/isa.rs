@@ -4,7 +4,7 @@
 //! The instruction sets of this host, as values.
 
 #[cfg(target_arch = "x86_64")]
-use super::Avx2;
+use super::{Avx2, Avx512};
 use super::{Portable, Simd, SimdOp};
 
 /// An instruction set that this host has.
@@ -15,6 +15,9 @@ pub enum Isa {
     /// AVX2, FMA and F16C.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
+    /// AVX-512 F, BW and VL.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
 }
 
 impl Isa {
@@ -29,14 +32,22 @@ impl Isa {
         return None;
     }
 
+    /// AVX-512 F, BW and VL, if this host has them.
+    pub fn avx512() -> Option<Isa> {
+        #[cfg(target_arch = "x86_64")]
+        return Avx512::detect().map(Isa::Avx512);
+        #[cfg(not(target_arch = "x86_64"))]
+        return None;
+    }
+
     /// Every instruction set of this host, the best last. Tests run all of them.
     pub fn available() -> Vec<Isa> {
-        [Some(Isa::PORTABLE), Isa::avx2()].into_iter().flatten().collect()
+        [Some(Isa::PORTABLE), Isa::avx2(), Isa::avx512()].into_iter().flatten().collect()
     }
 
     /// The best instruction set of this host.
     pub fn best() -> Isa {
-        Isa::avx2().unwrap_or(Isa::PORTABLE)
+        Isa::avx512().or_else(Isa::avx2).unwrap_or(Isa::PORTABLE)
     }
 
     /// As it appears in the names of kernels.
@@ -45,6 +56,8 @@ impl Isa {
             Isa::Portable(_) => Portable::NAME,
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(_) => Avx2::NAME,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(_) => Avx512::NAME,
         }
     }
 
@@ -55,6 +68,8 @@ impl Isa {
             Isa::Portable(s) => s.run(op),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2(s) => s.run(op),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(s) => s.run(op),
         }
     }
 }

@@ -12,6 +12,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod element;
 mod isa;
 mod math;
@@ -19,6 +21,8 @@ mod portable;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub use avx512::Avx512;
 pub use element::Elem;
 pub use isa::{Isa, last_level_cache};
 pub(crate) use math::{times_sigmoid, times_silu};

@@ -104,6 +104,11 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
     &[
         ImplementationDecl { name: "cpu.native.fused_add_gemma_rms_norm.avx2", solution: "cpu.native", libraries: &[] },
         ImplementationDecl {
+            name: "cpu.native.fused_add_gemma_rms_norm.avx512",
+            solution: "cpu.native",
+            libraries: &[],
+        },
+        ImplementationDecl {
             name: "cpu.native.fused_add_gemma_rms_norm.portable",
             solution: "cpu.native",
             libraries: &[],

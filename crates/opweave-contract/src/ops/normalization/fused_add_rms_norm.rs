@@ -107,6 +107,7 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
     &Erased::<FusedAddRmsNorm>::NEW,
     &[
         ImplementationDecl { name: "cpu.native.fused_add_rms_norm.avx2", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.native.fused_add_rms_norm.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.fused_add_rms_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.fused_add_rms_norm", solution: "cpu.reference", libraries: &[] },
     ],

@@ -79,6 +79,7 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
     &Erased::<GemmaRmsNorm>::NEW,
     &[
         ImplementationDecl { name: "cpu.native.gemma_rms_norm.avx2", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.native.gemma_rms_norm.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.gemma_rms_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.gemma_rms_norm", solution: "cpu.reference", libraries: &[] },
     ],

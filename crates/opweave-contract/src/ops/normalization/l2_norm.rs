@@ -78,6 +78,7 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
     &Erased::<L2Norm>::NEW,
     &[
         ImplementationDecl { name: "cpu.native.l2_norm.avx2", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.native.l2_norm.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.l2_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.l2_norm", solution: "cpu.reference", libraries: &[] },
     ],

@@ -74,6 +74,7 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
     &Erased::<LayerNorm>::NEW,
     &[
         ImplementationDecl { name: "cpu.native.layer_norm.avx2", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.native.layer_norm.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.layer_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.layer_norm", solution: "cpu.reference", libraries: &[] },
     ],

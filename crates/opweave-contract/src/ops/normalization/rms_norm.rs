@@ -75,6 +75,7 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
     &Erased::<RmsNorm>::NEW,
     &[
         ImplementationDecl { name: "cpu.native.rms_norm.avx2", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.native.rms_norm.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.rms_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.rms_norm", solution: "cpu.reference", libraries: &[] },
     ],

@@ -137,6 +137,7 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
     &Erased::<RmsNormGated>::NEW,
     &[
         ImplementationDecl { name: "cpu.native.rms_norm_gated.avx2", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.native.rms_norm_gated.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.rms_norm_gated.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.rms_norm_gated", solution: "cpu.reference", libraries: &[] },
     ],

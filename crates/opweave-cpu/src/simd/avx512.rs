@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! AVX-512: sixteen lanes, and masks where AVX2 blends.
+
+use std::arch::x86_64::*;
+
+use half::{bf16, f16};
+
+use super::{Simd, SimdOp};
+
+/// The proof that this processor has AVX-512 F, BW and VL besides AVX2, FMA and F16C, and that the operating system saves
+/// their registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512(());
+
+impl Avx512 {
+    /// The token, if this processor has the instructions.
+    pub fn detect() -> Option<Avx512> {
+        let all = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && super::Avx2::detect().is_some();
+        all.then_some(Avx512(()))
+    }
+}
+
+const LANES: usize = 16;
+/// Rounding of `vcvtps2ph`: nearest, ties to even, whatever the thread's rounding mode is.
+const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+
+/// Rounds each 32-bit lane to bf16, left in the lane's upper half with anything below it.
+///
+/// The processor's own conversion (`vcvtneps2bf16`) takes values below the normal range for zero, so it is not used.
+///
+/// # Safety
+/// - The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn rounded(v: __m512) -> __m512i {
+    // SAFETY: the caller's clause.
+    unsafe {
+        let bits = _mm512_castps_si512(v);
+        let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
+        let carried = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+        // Rounding could carry a NaN to infinity or zero; with the quiet bit set instead it stays one.
+        let unordered = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(v, v);
+        _mm512_mask_or_epi32(carried, unordered, bits, _mm512_set1_epi32(0x40_0000))
+    }
+}
+
+// SAFETY of every block below: `self` proves the instructions; what a block reads or writes through a pointer is its
+// function's own clause.
+impl Simd for Avx512 {
+    const NAME: &'static str = "avx512";
+    const LANES: usize = LANES;
+    const SPECIALISE: bool = true;
+    type F32 = __m512;
+
+    #[inline]
+    fn run<O: SimdOp>(self, op: O) -> O::Output {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,fma,f16c")]
+        fn enter<O: SimdOp>(s: Avx512, op: O) -> O::Output {
+            op.eval(s)
+        }
+        // SAFETY: `self` proves the features of `enter`.
+        unsafe { enter(self, op) }
+    }
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_set1_ps(value) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_add_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_sub_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_mul_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn div(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_div_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn fma(self, a: __m512, b: __m512, c: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_fmadd_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn max(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_max_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn abs(self, a: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_abs_ps(a) }
+    }
+
+    #[inline(always)]
+    fn select_sign(self, sign: __m512, if_negative: __m512, otherwise: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe {
+            let negative = _mm512_cmplt_epi32_mask(_mm512_castps_si512(sign), _mm512_setzero_si512());
+            _mm512_mask_blend_ps(negative, otherwise, if_negative)
+        }
+    }
+
+    #[inline(always)]
+    fn power_of_two(self, n: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe {
+            let biased = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
+            _mm512_castsi512_ps(_mm512_slli_epi32::<23>(biased))
+        }
+    }
+
+    #[inline(always)]
+    fn round(self, a: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }
+    }
+
+    #[inline(always)]
+    fn sum(self, a: __m512) -> f32 {
+        // SAFETY: `self` proves AVX-512 F and what it includes.
+        unsafe {
+            let upper = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(a)));
+            let eight = _mm256_add_ps(_mm512_castps512_ps256(a), upper);
+            let four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight));
+            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
+        }
+    }
+
+    #[inline(always)]
+    fn first_lanes(self, a: __m512, n: usize) -> __m512 {
+        let mask = if n >= LANES { u16::MAX } else { (1_u16 << n) - 1 };
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_maskz_mov_ps(mask, a) }
+    }
+
+    #[inline(always)]
+    fn round_f16(self, a: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_cvtph_ps(_mm512_cvtps_ph::<NEAREST>(a)) }
+    }
+
+    #[inline(always)]
+    fn round_bf16(self, a: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_castsi512_ps(_mm512_and_si512(rounded(a), _mm512_set1_epi32(0xffff_0000_u32 as i32))) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_f32(self, p: *const f32) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES elements are readable.
+        unsafe { _mm512_loadu_ps(p) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_f16(self, p: *const f16) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES elements of two bytes are readable.
+        unsafe { _mm512_cvtph_ps(_mm256_loadu_si256(p.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bf16(self, p: *const bf16) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES elements of two bytes are readable.
+        unsafe { _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p.cast())))) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_f32<const STREAM: bool>(self, p: *mut f32, v: __m512) {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES elements are writable, aligned if streamed.
+        unsafe { if STREAM { _mm512_stream_ps(p, v) } else { _mm512_storeu_ps(p, v) } }
+    }
+
+    #[inline(always)]
+    unsafe fn store_f16<const STREAM: bool>(self, p: *mut f16, v: __m512) {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES elements of two bytes are writable, aligned if
+        // streamed.
+        unsafe {
+            let bits = _mm512_cvtps_ph::<NEAREST>(v);
+            if STREAM { _mm256_stream_si256(p.cast(), bits) } else { _mm256_storeu_si256(p.cast(), bits) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bf16<const STREAM: bool>(self, p: *mut bf16, v: __m512) {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES elements of two bytes are writable, aligned if
+        // streamed.
+        unsafe {
+            let bits = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(rounded(v)));
+            if STREAM { _mm256_stream_si256(p.cast(), bits) } else { _mm256_storeu_si256(p.cast(), bits) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bf16_pair(self, p: *const bf16) -> [__m512; 2] {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: twice LANES elements of two bytes are readable.
+        unsafe {
+            let bits = _mm512_loadu_si512(p.cast());
+            let odd = _mm512_and_si512(bits, _mm512_set1_epi32(0xffff_0000_u32 as i32));
+            [_mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits)), _mm512_castsi512_ps(odd)]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bf16_pair<const STREAM: bool>(self, p: *mut bf16, [even, odd]: [__m512; 2]) {
+        // SAFETY: `self` proves AVX-512 F and BW; the caller's clause: twice LANES elements of two bytes are writable,
+        // aligned to LANES of them if streamed, which is why the halves are stored apart.
+        unsafe {
+            let low = _mm512_srli_epi32::<16>(rounded(even));
+            let bits = _mm512_mask_blend_epi16(0xaaaa_aaaa, low, rounded(odd));
+            if STREAM && (p as usize).is_multiple_of(64) {
+                // A whole line at once: nothing has to be combined on its way out.
+                _mm512_stream_si512(p.cast(), bits);
+            } else if STREAM {
+                _mm256_stream_si256(p.cast(), _mm512_castsi512_si256(bits));
+                _mm256_stream_si256(p.cast::<__m256i>().add(1), _mm512_extracti64x4_epi64::<1>(bits));
+            } else {
+                _mm512_storeu_si512(p.cast(), bits);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn bf16_pair_order(self, [a, b]: [__m512; 2]) -> [__m512; 2] {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe {
+            // Lanes 0 to 15 are those of `a`, 16 to 31 those of `b`.
+            let even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+            let odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+            [_mm512_permutex2var_ps(a, even, b), _mm512_permutex2var_ps(a, odd, b)]
+        }
+    }
+
+    #[inline(always)]
+    fn fence(self) {
+        // SAFETY: SSE is part of x86-64.
+        unsafe { _mm_sfence() }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, p: *const u8) {
+        // SAFETY: a prefetch of any address is harmless; SSE is part of x86-64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+    }
+}
