@@ -247,6 +247,7 @@ mod tests {
         assert!(same("MIT AND MIT", "MIT"));
         assert!(same("(MIT OR ISC) AND Zlib", "Zlib AND (ISC OR MIT)"));
         assert!(!same("MIT OR ISC AND Zlib", "(MIT OR ISC) AND Zlib"));
+        assert!(!same("ISC OR MIT AND Zlib", "(ISC OR MIT) AND Zlib"));
         assert!(!same("MIT AND ISC", "MIT OR ISC"));
         assert!(!same("Apache-2.0", "Apache-2.0 WITH LLVM-exception"));
         assert!(!same("MPL-2.0", "MPL-2.0+"));
