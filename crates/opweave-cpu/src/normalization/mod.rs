@@ -6,7 +6,7 @@
 //! Every kernel reads a row twice: once for its statistic, once, now from the cache, to scale it. The statistic is
 //! accumulated in f32 in several vectors and in f64 over blocks of columns, in an order that depends on the row's width and
 //! on nothing else. Rows whose statistic f32 cannot hold (squares that overflow or vanish, a zero row without epsilon, infinities, NaN) are done
-//! again in f64, element by element; see [`exact`].
+//! again in f64, element by element; see `exact`.
 
 mod exact;
 mod finish;
