@@ -122,7 +122,10 @@ pub fn with_header(policy: &Policy, path: &str, raw: &[u8]) -> Result<Option<Vec
         Some(false) => return Err(Refusal::Header),
         None => {}
     }
-    if let Some(words) = foreign(&text.bytes, style) {
+    // The policy speaks of licences and holders by trade, and is always the repository's own.
+    if path != policy.name()
+        && let Some(words) = foreign(&text.bytes, style)
+    {
         return Err(Refusal::Foreign(words));
     }
     if let Some(citation) = policy.shape.find(&head.lines).first() {

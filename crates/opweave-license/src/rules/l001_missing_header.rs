@@ -25,15 +25,16 @@ fn check(view: &View<'_>, sink: &mut Sink) {
     if !view.is_silent() {
         return;
     }
-    let help = match (view.bucket(), crate::fix::foreign(view.text(), style)) {
-        (Some(bucket), _) => {
-            let cited = view.policy.shape.example(&bucket.project, &bucket.url, &bucket.copyright[0]);
-            format!("this is a port: begin with {cited:?}, then the SPDX line and your own copyright line")
-        }
-        (None, Some(words)) => format!(
-            "the head says {words:?}: find out whose code this is; give it an SPDX line, or declare it as a port"
-        ),
-        (None, None) => "add the native header, or run `opweave license --fix`".to_owned(),
-    };
+    let help =
+        match (view.bucket(), crate::fix::foreign(view.text(), style).filter(|_| view.path != view.policy.name())) {
+            (Some(bucket), _) => {
+                let cited = view.policy.shape.example(&bucket.project, &bucket.url, &bucket.copyright[0]);
+                format!("this is a port: begin with {cited:?}, then the SPDX line and your own copyright line")
+            }
+            (None, Some(words)) => format!(
+                "the head says {words:?}: find out whose code this is; give it an SPDX line, or declare it as a port"
+            ),
+            (None, None) => "add the native header, or run `opweave license --fix`".to_owned(),
+        };
     sink.error(view.top(), "the file has no licence header", help);
 }

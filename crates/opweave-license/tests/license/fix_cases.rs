@@ -147,6 +147,8 @@ fn d19_a_header_is_never_stacked() {
         let path = if raw.starts_with("# ") { "a.py" } else { "a.c" };
         assert!(matches!(refused(path, raw.as_bytes()), Refusal::Foreign(_)), "{raw}");
     }
+    // The policy holds such words by trade.
+    assert!(fixed("license.toml", POLICY.as_bytes()).starts_with(b"# SPDX-License-Identifier: MIT\n"));
     assert_eq!(refused("a.json", b"{}"), Refusal::NoComment);
     assert_eq!(refused("a.c", b"a\0b"), Refusal::NoComment);
     assert_eq!(with_header(&policy(), "a.c", b""), Ok(None));
