@@ -205,7 +205,7 @@ macro_rules! operator {
                 fn parse(text: $crate::ProblemText<'_>) -> Result<$problem, $crate::ProblemError> {
                     $(let $rfact: $rty = text.take(stringify!($rfact), None)?;)*
                     $(let $ofact: $oty = text.take(stringify!($ofact), Some($odefault))?;)*
-                    let (promises, bounds) = text.finish()?;
+                    let (promises, bounds) = text.finish();
                     Ok($problem { $($rfact,)* $($ofact,)* promises, bounds })
                 }
 

@@ -3,35 +3,44 @@
 
 //! Reading and checking problems: the parts that do not depend on the operator.
 
-use std::cell::Cell;
-
 use crate::{Bounds, FactType, Facts, Legal, ProblemError, Promises, Signature, promise};
 
-/// The `k=v` pairs of a problem, each to be taken once.
+/// The `k=v` pairs of a problem: facts to be taken, and the promises and bounds among them.
 #[derive(Debug)]
 pub struct ProblemText<'a> {
     signature: &'static Signature,
-    pairs: Vec<(&'a str, &'a str, Cell<bool>)>,
+    facts: Vec<(&'a str, &'a str)>,
+    promises: Promises,
+    bounds: Bounds,
 }
 
 impl<'a> ProblemText<'a> {
-    /// Splits `pairs` at their first `=`.
+    /// Splits `pairs` at their first `=`. What the operator does not have is refused first, so that a misspelt fact is not
+    /// taken for a missing one.
     ///
     /// # Errors
-    /// [`ProblemError::Syntax`] for text without `=` or a name given twice.
+    /// [`ProblemError::Syntax`] for text without `=` or a name given twice, [`ProblemError::Unknown`] with the nearest
+    /// spelling, [`ProblemError::Illegal`] for a promise or bound outside its legal set.
     pub fn new<S: AsRef<str>>(signature: &'static Signature, pairs: &'a [S]) -> Result<Self, ProblemError> {
         let operation = signature.operation;
-        let mut split: Vec<(&str, &str, Cell<bool>)> = Vec::with_capacity(pairs.len());
+        let mut names: Vec<&str> = Vec::with_capacity(pairs.len());
+        let (promises, bounds) = (Promises::default(), Bounds::default());
+        let mut split = ProblemText { signature, facts: Vec::with_capacity(pairs.len()), promises, bounds };
         for text in pairs.iter().map(|p| p.as_ref().trim()) {
             let syntax = |expected| ProblemError::Syntax { operation, text: text.to_owned(), expected };
             let (name, value) = text.split_once('=').ok_or_else(|| syntax("name=value"))?;
             let (name, value) = (name.trim(), value.trim());
-            if split.iter().any(|(n, ..)| *n == name) {
+            if names.contains(&name) {
                 return Err(syntax("each name once"));
             }
-            split.push((name, value, Cell::new(false)));
+            names.push(name);
+            if signature.facts.iter().any(|f| f.name == name) {
+                split.facts.push((name, value));
+            } else if !promise::parse_fact(signature, name, value, &mut split.promises, &mut split.bounds)? {
+                return Err(unknown(signature, name));
+            }
         }
-        Ok(ProblemText { signature, pairs: split })
+        Ok(split)
     }
 
     /// Takes the fact `name`, or `default` where it is not given.
@@ -41,16 +50,13 @@ impl<'a> ProblemText<'a> {
     pub fn take<T: FactType>(&self, name: &'static str, default: Option<T>) -> Result<T, ProblemError> {
         let operation = self.signature.operation;
         let legal = || self.legal_text(name).unwrap_or_else(T::legal);
-        match self.pairs.iter().find(|(n, ..)| *n == name) {
-            Some((_, value, taken)) => {
-                taken.set(true);
-                T::parse(value).ok_or_else(|| ProblemError::Illegal {
-                    operation,
-                    name: name.to_owned(),
-                    value: (*value).to_owned(),
-                    legal: legal(),
-                })
-            }
+        match self.facts.iter().find(|(n, _)| *n == name) {
+            Some((_, value)) => T::parse(value).ok_or_else(|| ProblemError::Illegal {
+                operation,
+                name: name.to_owned(),
+                value: (*value).to_owned(),
+                legal: legal(),
+            }),
             None => default.ok_or_else(|| ProblemError::Missing { operation, name, legal: legal() }),
         }
     }
@@ -59,27 +65,21 @@ impl<'a> ProblemText<'a> {
         self.signature.facts.iter().find(|f| f.name == name).map(|f| f.legal_text())
     }
 
-    /// Takes promises and bounds, and refuses what nobody took.
-    ///
-    /// # Errors
-    /// [`ProblemError::Unknown`] with the nearest spelling.
-    pub fn finish(self) -> Result<(Promises, Bounds), ProblemError> {
-        let (mut promises, mut bounds) = (Promises::default(), Bounds::default());
-        for (name, value, taken) in &self.pairs {
-            if taken.get() || promise::parse_fact(self.signature, name, value, &mut promises, &mut bounds)? {
-                continue;
-            }
-            let mut known: Vec<String> = self.signature.facts.iter().map(|f| f.name.to_owned()).collect();
-            known.extend(self.signature.dims.iter().map(|d| format!("{}.max", d.name)));
-            known.extend(self.signature.tensors.iter().map(|t| format!("{}.align", t.name)));
-            known.extend(self.signature.tensors.iter().map(|t| format!("{}.contiguous", t.name)));
-            let hint = nearest(name, known.iter().map(String::as_str))
-                .map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
-            let operation = self.signature.operation;
-            return Err(ProblemError::Unknown { operation, name: (*name).to_owned(), known, hint });
-        }
-        Ok((promises, bounds))
+    /// The promises and bounds.
+    pub fn finish(self) -> (Promises, Bounds) {
+        (self.promises, self.bounds)
     }
+}
+
+/// The error for a name that is no fact, promise or bound of the operator.
+fn unknown(signature: &Signature, name: &str) -> ProblemError {
+    let mut known: Vec<String> = signature.facts.iter().map(|f| f.name.to_owned()).collect();
+    known.extend(signature.dims.iter().map(|d| format!("{}.max", d.name)));
+    known.extend(signature.tensors.iter().map(|t| format!("{}.align", t.name)));
+    known.extend(signature.tensors.iter().map(|t| format!("{}.contiguous", t.name)));
+    let hint = nearest(name, known.iter().map(String::as_str));
+    let hint = hint.map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
+    ProblemError::Unknown { operation: signature.operation, name: name.to_owned(), known, hint }
 }
 
 /// Checks the facts of a problem against the signature's legal sets and relations.

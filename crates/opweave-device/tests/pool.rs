@@ -8,7 +8,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
-use opweave_device::cpu::{Parallel, Pool, Serial};
+use opweave_device::cpu::{MAX_THREADS, Parallel, Pool, PoolError, Serial};
 
 fn pool(threads: usize) -> Pool {
     Pool::new(NonZero::new(threads).expect("not zero")).expect("the host has threads")
@@ -154,4 +154,10 @@ fn an_idle_pool_can_be_dropped_at_once() {
     for threads in 1..9 {
         drop(pool(threads));
     }
+}
+
+#[test]
+fn a_pool_wider_than_any_machine_is_refused_before_a_thread_starts() {
+    let refused = Pool::new(NonZero::new(MAX_THREADS + 1).expect("not zero"));
+    assert!(matches!(refused, Err(PoolError::TooMany { threads }) if threads == MAX_THREADS + 1));
 }

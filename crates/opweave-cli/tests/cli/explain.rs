@@ -10,7 +10,7 @@ fn usage_errors_name_the_value_and_what_is_legal() {
         (&["explain", "rms_norm", "--device", "cuda:100"], "cuda:10.0"),
         (&["explain", "rms_norm", "--device", "cuda:90"], "cuda:9.0"),
         (&["explain", "rms_norm", "--mode", "lazy"], "eager or graph"),
-        (&["explain", "rms_norm", "--problem", "hidden_sise=64", "dtype=bf16"], "hidden_size"),
+        (&["explain", "rms_norm", "--problem", "hidden_sise=64", "dtype=bf16"], "did you mean `hidden_size`?"),
         (&["explain", "rms_norm", "--problem", "hidden_size=64", "dtype=i32"], "bf16"),
         (&["explain", "rms_norm", "--problem", "dtype=bf16"], "hidden_size"),
         (&["explain", "rms_norm", "--buckets", "token<=8"], "tokens"),

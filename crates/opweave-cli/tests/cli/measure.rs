@@ -26,6 +26,7 @@ fn names_that_nothing_bears_are_usage_errors_with_the_nearest_spelling() {
         (&["--grade", "odd"], "normal"),
         (&["--grade", "real", "--tensors", "/nowhere.safetensors"], "/nowhere.safetensors"),
         (&["--hidden-size", "many"], "many"),
+        (&["--threads", "100000"], "expected 1 to 1024"),
     ];
     for command in ["numerics", "bench"] {
         for (options, expected) in cases {

@@ -52,6 +52,8 @@ fn an_unknown_fact_is_refused_with_the_nearest_spelling() {
         assert!(matches!(error, ProblemError::Unknown { .. }), "{text}: {error}");
         assert!(error.to_string().contains(expected), "{text}: {error}");
     }
+    let misspelt = probe(&["widht=8", "dtype=f32"]).unwrap_err().to_string();
+    assert!(misspelt.contains("did you mean `width`?"), "a misspelt fact is not a missing one: {misspelt}");
     let far = probe(&[BASE.as_slice(), &["completely_else=1"]].concat()).unwrap_err().to_string();
     assert!(!far.contains("did you mean"), "{far}");
 }

@@ -16,5 +16,5 @@ pub use buffer::HostBuffer;
 pub use device::CpuDevice;
 pub use event::HostEvent;
 pub use parallel::{Parallel, Serial};
-pub use pool::{Pool, PoolError};
+pub use pool::{MAX_THREADS, Pool, PoolError};
 pub use probe::{backend, host_info, host_key};

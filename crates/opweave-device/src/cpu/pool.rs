@@ -31,16 +31,30 @@ pub struct Pool {
     workers: Vec<JoinHandle<()>>,
 }
 
+/// The most threads of a pool: more than any machine has, and few enough that starting them cannot exhaust the process.
+/// Past some ten thousand, a thread that was started can fail to set itself up, which ends the process.
+pub const MAX_THREADS: usize = 1024;
+
 /// The pool could not start its threads.
 #[derive(Debug, thiserror::Error)]
-#[error("start worker {index} of a pool of {threads} threads: {source}")]
-pub struct PoolError {
-    /// Which worker, counted from 1.
-    pub index: usize,
-    /// The size that was asked for.
-    pub threads: usize,
-    /// What the operating system said.
-    pub source: std::io::Error,
+#[non_exhaustive]
+pub enum PoolError {
+    /// More threads than a pool may have.
+    #[error("start a pool of {threads} threads: expected 1 to {MAX_THREADS}")]
+    TooMany {
+        /// The size that was asked for.
+        threads: usize,
+    },
+    /// The operating system refused a thread.
+    #[error("start worker {index} of a pool of {threads} threads: {source}")]
+    Refused {
+        /// Which worker, counted from 1.
+        index: usize,
+        /// The size that was asked for.
+        threads: usize,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
 }
 
 struct Shared {
@@ -149,8 +163,12 @@ impl Pool {
     /// Starts a pool in which `threads` tasks run at once, the caller's thread among them.
     ///
     /// # Errors
-    /// [`PoolError`] when the operating system refuses a thread; those already started are joined.
+    /// [`PoolError::TooMany`] above [`MAX_THREADS`], [`PoolError::Refused`] when the operating system refuses a thread; those
+    /// already started are joined.
     pub fn new(threads: NonZero<usize>) -> Result<Pool, PoolError> {
+        if threads.get() > MAX_THREADS {
+            return Err(PoolError::TooMany { threads: threads.get() });
+        }
         let shared = Arc::new(Shared {
             busy: AtomicBool::new(false),
             epoch: AtomicU64::new(0),
@@ -165,7 +183,7 @@ impl Pool {
             let handle = thread::Builder::new()
                 .name(format!("opweave-cpu-{index}"))
                 .spawn(move || shared.worker())
-                .map_err(|source| PoolError { index, threads: threads.get(), source })?;
+                .map_err(|source| PoolError::Refused { index, threads: threads.get(), source })?;
             pool.workers.push(handle);
         }
         Ok(pool)
