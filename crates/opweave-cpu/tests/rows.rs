@@ -11,7 +11,7 @@ use opweave_device::Device;
 use opweave_device::cpu::{CpuDevice, Parallel, Pool, Serial};
 use opweave_numerics::report::{Status, markdown};
 use opweave_numerics::{Config, Ground, Interrupt, Mode, Silent, run, suites};
-use opweave_registry::{Registry, collect_catalog};
+use opweave_registry::{FrozenRegistry, Registry, collect_catalog};
 
 fn registry() -> Registry {
     let mut registry = Registry::new();
@@ -32,6 +32,41 @@ fn every_declared_row_of_the_cpu_is_registered() {
     for operation in ops::operations() {
         for row in operation.implementations.iter().filter(|row| row.name.starts_with("cpu.")) {
             assert!(catalog.iter().any(|r| r.name == row.name), "{}", row.name);
+        }
+    }
+}
+
+/// The rows of an operation, as its contract page shows them.
+fn listed(registry: &FrozenRegistry, operation: &str) -> String {
+    let mut text =
+        "| row | rank | needs | deterministic | batch-invariant |\n| --- | ---: | --- | --- | --- |\n".to_owned();
+    for row in registry.rows_of(operation) {
+        let spec = row.spec();
+        let needs = spec.needs.to_string();
+        let needs = if needs.is_empty() { "nothing".to_owned() } else { needs };
+        let yes = |flag| if flag { "yes" } else { "no" };
+        let (name, priority) = (&spec.name, spec.priority);
+        let (deterministic, invariant) = (yes(spec.deterministic), yes(spec.batch_invariant));
+        text += &format!("| `{name}` | {priority} | {needs} | {deterministic} | {invariant} |\n");
+    }
+    text
+}
+
+#[test]
+fn every_contract_page_lists_the_rows_with_their_needs() {
+    const BEGIN: &str = "<!-- generated from the rows of cpu -->";
+    const END: &str = "<!-- end of the rows of cpu -->";
+    let registry = registry().freeze();
+    for operation in ops::operations() {
+        let path = format!("{}/../../docs/contracts/{}.md", env!("CARGO_MANIFEST_DIR"), operation.operation);
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+        let parts = text.split_once(BEGIN).and_then(|(head, rest)| Some((head, rest.split_once(END)?)));
+        let Some((head, (shown, tail))) = parts else { panic!("{path} has no part between `{BEGIN}` and `{END}`") };
+        let now = format!("\n\n{}\n", listed(&registry, operation.operation));
+        if std::env::var_os("OPWEAVE_UPDATE_PAGES").is_some() {
+            std::fs::write(&path, format!("{head}{BEGIN}{now}{END}{tail}")).unwrap();
+        } else {
+            assert!(shown == now, "{path} differs from the rows: run this test once with OPWEAVE_UPDATE_PAGES=1");
         }
     }
 }
