@@ -117,7 +117,7 @@ fn outside(root: &Path) -> Result<()> {
 }
 
 /// Arguments that make the main job short: every case is validated and timed, but with few samples.
-const SHORT: &str = "--rounds 1 --iterations 2 --warmup-ms 0";
+const SHORT: &str = "--rounds 1 --iterations 2";
 
 fn main_job(root: &Path) -> Result<()> {
     let command = readme_commands(root)?.0;
