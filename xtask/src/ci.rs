@@ -131,8 +131,12 @@ fn readme_test(root: &Path) -> Result<()> {
 fn real(root: &Path) -> Result<()> {
     let model = model::run(root, None)?;
     let tensors = model.join("model.safetensors");
-    let arguments = "numerics --grade real --tier smoke --tensors";
-    opweave::release(root).args(arguments).arg(tensors).env("OPWEAVE_MODEL_DIR", model).run()
+    // Every operator on some of it, and then the norms of just this width.
+    for choice in ["--tier smoke", "--label *576*"] {
+        let program = opweave::release(root).args("numerics --grade real").args(choice).arg("--tensors").arg(&tensors);
+        program.env("OPWEAVE_MODEL_DIR", &model).run()?;
+    }
+    Ok(())
 }
 
 fn test(root: &Path) -> Result<()> {
