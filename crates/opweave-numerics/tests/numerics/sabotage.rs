@@ -324,14 +324,18 @@ fn a_wide_softmax_of_zeros_fails_where_an_absolute_constant_would_pass() {
     let width = 131_072;
     let raw: Vec<f64> = (0..width).map(|i| noise(i, 8).exp()).collect();
     let sum: f64 = raw.iter().sum();
-    let expected = Values::Floats(raw.iter().map(|v| v / sum).collect());
+    let shares: Vec<f64> = raw.iter().map(|v| v / sum).collect();
+    let expected = Values::Floats(shares.clone());
     for dtype in [DType::F32, DType::F16, DType::BF16] {
         let mut actual = honest(Layout::contiguous(dtype, &[1, width]), &expected);
         let tolerance = Tolerance::of(Computation::Reduction { accumulation: DType::F32, length: width }, dtype);
         assert!(check(&actual, &expected, &tolerance).passed(), "{dtype}");
         actual.rewrite_rows(|_, bits| bits.fill(0));
         let result = check(&actual, &expected, &tolerance);
-        assert_eq!(result.failing, width as u64, "{dtype}: every element fails for itself, not the norm for all");
+        // In f16 some shares are themselves no more than the smallest number, for which zero is one step off.
+        let far = shares.iter().filter(|share| codec::encode(dtype, **share) > 1).count();
+        assert!(far > width * 3 / 4, "{dtype}: {far}");
+        assert_eq!(result.failing, far as u64, "{dtype}: every element fails for itself, not the norm for all");
     }
 }
 
