@@ -27,4 +27,5 @@ macro_rules! elements {
 elements! {
     f64 => F64, f32 => F32, half::f16 => F16, half::bf16 => BF16,
     i64 => I64, i32 => I32, i16 => I16, i8 => I8, u64 => U64, u32 => U32, u8 => U8, bool => Bool,
+    crate::F8E4M3 => F8E4M3, crate::F8E5M2 => F8E5M2, crate::F8E8M0 => F8E8M0,
 }

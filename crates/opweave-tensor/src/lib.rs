@@ -12,6 +12,7 @@
 mod device;
 mod dlpack;
 mod dtype;
+mod eight;
 mod element;
 mod erased;
 mod error;
@@ -21,6 +22,7 @@ mod slice;
 pub use device::{DeviceId, DeviceKind, ParseDeviceError};
 pub use dlpack::{DLDataType, DLDevice, DLTensor, DlpackExport};
 pub use dtype::{DType, ParseDTypeError};
+pub use eight::{F8E4M3, F8E5M2, F8E8M0};
 pub use element::Element;
 pub use erased::{AnyMut, AnyRef, Output};
 pub use error::ViewError;

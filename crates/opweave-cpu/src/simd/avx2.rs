@@ -7,7 +7,8 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::{Simd, SimdOp};
+use super::code::avx2 as code;
+use super::{Code, Simd, SimdOp};
 
 /// The proof that this processor has AVX2, FMA and F16C, and that the operating system saves their registers.
 #[derive(Clone, Copy, Debug)]
@@ -251,6 +252,31 @@ impl Simd for Avx2 {
             let order = |v: __m256| _mm256_castpd_ps(_mm256_permute4x64_pd::<0b11_01_10_00>(_mm256_castps_pd(v)));
             [order(_mm256_shuffle_ps::<0b10_00_10_00>(a, b)), order(_mm256_shuffle_ps::<0b11_01_11_01>(a, b))]
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_code<C: Code>(self, p: *const C) -> __m256 {
+        // SAFETY: `self` proves AVX2 and F16C; the caller's clause: LANES codes of one byte are readable.
+        unsafe { code::widen(C::KIND, _mm_loadl_epi64(p.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_code<C: Code, const STREAM: bool>(self, p: *mut C, v: __m256) {
+        // SAFETY: `self` proves AVX2; the caller's clause: LANES codes of one byte are writable, aligned if streamed.
+        unsafe {
+            let codes = code::narrow(C::KIND, v);
+            if STREAM {
+                _mm_stream_si64(p.cast(), _mm_cvtsi128_si64(codes));
+            } else {
+                _mm_storel_epi64(p.cast(), codes);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn round_code<C: Code>(self, a: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2 and F16C.
+        unsafe { code::widen(C::KIND, code::narrow(C::KIND, a)) }
     }
 
     #[inline(always)]

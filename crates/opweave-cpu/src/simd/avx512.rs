@@ -7,7 +7,8 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::{Simd, SimdOp};
+use super::code::avx512 as code;
+use super::{Code, Simd, SimdOp};
 
 /// The proof that this processor has AVX-512 F, BW and VL besides AVX2, FMA and F16C, and that the operating system saves
 /// their registers.
@@ -251,6 +252,27 @@ impl Simd for Avx512 {
             let odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
             [_mm512_permutex2var_ps(a, even, b), _mm512_permutex2var_ps(a, odd, b)]
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_code<C: Code>(self, p: *const C) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F, BW and VL; the caller's clause: LANES codes of one byte are readable.
+        unsafe { code::widen(C::KIND, _mm_loadu_si128(p.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_code<C: Code, const STREAM: bool>(self, p: *mut C, v: __m512) {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES codes of one byte are writable, aligned if streamed.
+        unsafe {
+            let codes = code::narrow(C::KIND, v);
+            if STREAM { _mm_stream_si128(p.cast(), codes) } else { _mm_storeu_si128(p.cast(), codes) }
+        }
+    }
+
+    #[inline(always)]
+    fn round_code<C: Code>(self, a: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F, BW and VL.
+        unsafe { code::widen(C::KIND, code::narrow(C::KIND, a)) }
     }
 
     #[inline(always)]

@@ -4,9 +4,10 @@
 //! Storage types of activations and weights, seen as f32 vectors.
 
 use half::{bf16, f16};
-use opweave_tensor::Element;
+use opweave_tensor::{Element, F8E4M3, F8E5M2};
 
-use super::Simd;
+use super::code::portable::narrow;
+use super::{Code, Simd};
 
 /// A storage type that kernels widen to f32, compute in, and round back to.
 ///
@@ -169,6 +170,46 @@ elem!(
     store_bf16_pair,
     bf16_pair_order
 );
+
+/// Codes saturate, and so are no place for activations that may overflow; see [`Code`].
+macro_rules! code {
+    ($type:ty, $to:expr, $from:expr) => {
+        impl Elem for $type {
+            const NARROW: bool = true;
+
+            #[inline(always)]
+            unsafe fn load<S: Simd>(s: S, p: *const Self) -> S::F32 {
+                // SAFETY: the caller's clause is the same.
+                unsafe { s.load_code(p) }
+            }
+
+            #[inline(always)]
+            unsafe fn store<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: S::F32) {
+                // SAFETY: the caller's clauses are the same.
+                unsafe { s.store_code::<$type, STREAM>(p, v) }
+            }
+
+            #[inline(always)]
+            fn round<S: Simd>(s: S, v: S::F32) -> S::F32 {
+                s.round_code::<$type>(v)
+            }
+
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                $to(self)
+            }
+
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                $from(narrow(<$type as Code>::KIND, to_odd_f32(value)))
+            }
+        }
+    };
+}
+
+code!(F8E4M3, |v: F8E4M3| f64::from(v.to_f32()), F8E4M3::from_bits);
+code!(F8E5M2, |v: F8E5M2| f64::from(v.to_f32()), F8E5M2::from_bits);
+code!(i8, f64::from, |bits| bits as i8);
 
 /// Rounds to f32 such that a second rounding to 16 bits gives the nearest value of the first: towards zero, with the last
 /// bit set if anything was lost. `half` rounds from f64 in two plain steps, which errs next to ties.

@@ -14,6 +14,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod code;
 mod element;
 mod isa;
 mod math;
@@ -23,6 +24,7 @@ mod portable;
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
+pub use code::{Code, CodeKind};
 pub use element::Elem;
 pub use isa::{Isa, last_level_cache};
 pub(crate) use math::{times_sigmoid, times_silu};
@@ -128,6 +130,19 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// # Safety
     /// - As for [`Simd::store_f32`], with elements of bf16.
     unsafe fn store_bf16<const STREAM: bool>(self, p: *mut half::bf16, v: Self::F32);
+
+    /// Reads and widens [`Simd::LANES`] codes.
+    ///
+    /// # Safety
+    /// - `p` is valid for reading `LANES` codes.
+    unsafe fn load_code<C: Code>(self, p: *const C) -> Self::F32;
+    /// Rounds to the nearest code (ties to even, saturating, NaN as `Code` says) and writes [`Simd::LANES`] of them.
+    ///
+    /// # Safety
+    /// - As for [`Simd::store_f32`], with codes.
+    unsafe fn store_code<C: Code, const STREAM: bool>(self, p: *mut C, v: Self::F32);
+    /// Rounds each lane as [`Simd::store_code`] and back.
+    fn round_code<C: Code>(self, a: Self::F32) -> Self::F32;
 
     /// Reads and widens twice [`Simd::LANES`] elements, in an order of lanes of its own choice: the *pair order*.
     ///

@@ -5,7 +5,8 @@
 
 use half::{bf16, f16};
 
-use super::{Simd, SimdOp};
+use super::code::portable as code;
+use super::{Code, Simd, SimdOp};
 
 /// Needs nothing of the hardware.
 #[derive(Clone, Copy, Debug, Default)]
@@ -219,6 +220,32 @@ impl Simd for Portable {
         }
         // SAFETY: the caller's clause: LANES elements are writable, and bf16 is two bytes.
         unsafe { p.cast::<[u16; LANES]>().write_unaligned(bits) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_code<C: Code>(self, p: *const C) -> V {
+        // SAFETY: the caller's clause: LANES elements are readable, and a code is one byte.
+        let bits = unsafe { p.cast::<[u8; LANES]>().read_unaligned() };
+        let mut out = [0.0; LANES];
+        for (lane, bits) in out.iter_mut().zip(bits) {
+            *lane = code::widen(C::KIND, bits);
+        }
+        out
+    }
+
+    #[inline(always)]
+    unsafe fn store_code<C: Code, const STREAM: bool>(self, p: *mut C, v: V) {
+        let mut bits = [0_u8; LANES];
+        for (lane, v) in bits.iter_mut().zip(v) {
+            *lane = code::narrow(C::KIND, v);
+        }
+        // SAFETY: the caller's clause: LANES elements are writable, and a code is one byte.
+        unsafe { p.cast::<[u8; LANES]>().write_unaligned(bits) }
+    }
+
+    #[inline(always)]
+    fn round_code<C: Code>(self, a: V) -> V {
+        map(a, |a| code::widen(C::KIND, code::narrow(C::KIND, a)))
     }
 
     #[inline(always)]

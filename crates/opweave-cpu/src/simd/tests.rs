@@ -21,15 +21,15 @@ impl<T: Elem> SimdOp for Widen<'_, T> {
 }
 
 /// Loads T, maps, stores as U.
-struct Convert<'a, T, F> {
-    input: &'a [T],
-    map: F,
-    tail_only: bool,
+pub(super) struct Convert<'a, T, F> {
+    pub(super) input: &'a [T],
+    pub(super) map: F,
+    pub(super) tail_only: bool,
 }
 
 impl<T: Elem, F> Convert<'_, T, F> {
     #[inline(always)]
-    fn collect<S: Simd, U: Elem>(self, s: S) -> Vec<U>
+    pub(super) fn collect<S: Simd, U: Elem>(self, s: S) -> Vec<U>
     where
         F: Fn(S, S::F32) -> S::F32,
     {
@@ -101,7 +101,7 @@ fn every_16_bit_value_widens_as_half_does() {
 
 /// Every upper half of an f32 with every kind of lower half: exact, just above, around both ties, just below the next;
 /// and around every tie of f16, which sits at bit 12. Signs, subnormals, infinities and NaN payloads are all among them.
-fn f32_samples() -> Vec<f32> {
+pub(super) fn f32_samples() -> Vec<f32> {
     let lower = [
         0_u32, 1, 0x0fff, 0x1000, 0x1001, 0x1fff, 0x2000, 0x2fff, 0x3000, 0x3001, 0x7ffe, 0x7fff, 0x8000, 0x8001,
         0x9000, 0xb000, 0xcfff, 0xd000, 0xd001, 0xefff, 0xf000, 0xf001, 0xffff,
