@@ -109,7 +109,7 @@ impl<'a, const N: usize> Checker<'a, N> {
             }
             let step = stride as usize;
             if step != inner && (stride < 0 || step < inner || !dim.strided) {
-                return Err(self.stride(spec, view));
+                return if spec.free { self.crossed(spec, view) } else { Err(self.stride(spec, view)) };
             }
             reach = reach.wrapping_add((size - 1).wrapping_mul(step));
             inner = match step.checked_mul(size) {
@@ -117,12 +117,77 @@ impl<'a, const N: usize> Checker<'a, N> {
                 None => return Err(self.address(spec, view)),
             };
         }
+        self.span(spec, view, inner, reach, elements)
+    }
+
+    /// The bytes of a view whose strides passed.
+    #[inline(always)]
+    fn span(
+        &self,
+        spec: &TensorSpec,
+        view: &RawTensor,
+        inner: usize,
+        reach: usize,
+        elements: usize,
+    ) -> Result<usize, ContractError> {
         if spec.promises {
             self.promise(spec, view)?;
         }
         match inner.checked_mul(spec.bits) {
             Some(extent) if extent <= isize::MAX as usize => Ok(((reach + 1) * spec.bits).div_ceil(8) * elements),
             _ => Err(self.address(spec, view)),
+        }
+    }
+
+    /// Checks a view whose second dimension may lie outside its first, and does: as [`Self::shape`], with the two exchanged.
+    #[cold]
+    fn crossed(&mut self, spec: &TensorSpec, view: &RawTensor) -> Result<usize, ContractError> {
+        let (mut inner, mut reach, mut elements) = (1_usize, 0_usize, 1_usize);
+        let order = (2..view.rank()).rev().chain([0, 1]);
+        for axis in order {
+            let (dim, (size, stride)) = (&spec.dims[axis], view.axis(axis));
+            if dim.binds {
+                self.bind(spec, dim, size)?;
+            }
+            let dynamic = self.dims[dim.index as usize & (MAX_DYNAMIC - 1)];
+            if size != dynamic.wrapping_mul(dim.size.multiply).wrapping_add(dim.size.add) {
+                return Err(self.size(spec, view));
+            }
+            if size <= 1 {
+                elements &= size;
+                continue;
+            }
+            let step = stride as usize;
+            if step != inner && (stride < 0 || step < inner || !dim.strided) {
+                return Err(self.stride(spec, view));
+            }
+            reach = reach.wrapping_add((size - 1).wrapping_mul(step));
+            inner = step.checked_mul(size).ok_or_else(|| self.address(spec, view))?;
+        }
+        self.span(spec, view, inner, reach, elements)
+    }
+
+    /// Checks that one dynamic dimension is at most another; both are bound.
+    ///
+    /// # Errors
+    /// [`ContractError`] with [`Clause::Bound`].
+    #[inline(always)]
+    pub fn at_most(&self, fewer: usize, more: usize) -> Result<(), ContractError> {
+        let (a, b) = (self.dims[fewer & (MAX_DYNAMIC - 1)], self.dims[more & (MAX_DYNAMIC - 1)]);
+        if a <= b { Ok(()) } else { Err(self.too_many(fewer, more)) }
+    }
+
+    #[cold]
+    fn too_many(&self, fewer: usize, more: usize) -> ContractError {
+        let name = |index: usize| self.specs.signature().dims.get(index).map_or("", |d| d.name);
+        let shown =
+            |index: usize| self.tensors.iter().find(|t| t.dims.iter().any(|d| d.binds && d.index as usize == index));
+        ContractError {
+            operation: self.specs.signature().operation,
+            argument: shown(fewer).map_or("", |t| t.name),
+            clause: Clause::Bound,
+            expected: format!("{} <= {} = {}", name(fewer), name(more), self.dims[more & (MAX_DYNAMIC - 1)]),
+            actual: self.dims[fewer & (MAX_DYNAMIC - 1)].to_string(),
         }
     }
 

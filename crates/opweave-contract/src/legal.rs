@@ -17,6 +17,8 @@ pub enum Legal {
     Any,
     /// An integer in `min..=max`.
     Range(u64, u64),
+    /// A multiple of the first in `first..=max`.
+    Multiples(u64, u64),
     /// One of these integers.
     Ints(&'static [u64]),
     /// One of these dtypes, or none where the fact is optional.
@@ -29,6 +31,7 @@ impl Legal {
         match (self, value) {
             (Legal::Any, _) | (_, FactValue::None) => true,
             (Legal::Range(min, max), FactValue::Int(n)) => (min..=max).contains(&n),
+            (Legal::Multiples(of, max), FactValue::Int(n)) => (of..=max).contains(&n) && n % of.max(1) == 0,
             (Legal::Ints(set), FactValue::Int(n)) => set.contains(&n),
             (Legal::DTypes(set), FactValue::DType(d)) => set.contains(&d),
             _ => false,
@@ -41,6 +44,7 @@ impl Legal {
             Legal::Any => None,
             Legal::Range(min, u64::MAX) => Some(format!("at least {min}")),
             Legal::Range(min, max) => Some(format!("{min} to {max}")),
+            Legal::Multiples(of, max) => Some(format!("multiples of {of} to {max}")),
             Legal::Ints(set) => Some(join(set, ", ")),
             Legal::DTypes(set) => Some(join(set, ", ")),
         }

@@ -65,7 +65,9 @@
 ///
 /// - Roles of tensors: `In`, `OptionalIn`, `Out`, `OptionalOut`, `InOut`, `OptionalInOut`, `Packed` (a weight that a plan
 ///   may want packed), `Host` (read, on the host).
-/// - `strided` after a dimension: its stride may exceed the extent of what lies inside it.
+/// - `strided` after a dimension: its stride may exceed the extent of what lies inside it. `free` after the second dimension,
+///   where the first is `strided`: besides that, it may lie outside the first in memory.
+/// - `dim_relations [a <= b]` after `dims`: one dynamic dimension is at most another.
 /// - An optional tensor's dtype is an `Option<DType>` of the problem: `None` leaves it out.
 #[macro_export]
 macro_rules! operator {
@@ -78,6 +80,7 @@ macro_rules! operator {
             relations [$($relation:expr),* $(,)?]
         }
         dims { $($(#[doc = $ddoc:literal])* $dim:ident >= $dmin:literal;)* }
+        $(dim_relations [$($fewer:ident <= $more:ident),* $(,)?])?
         args $args:ident {
             tensors { $(
                 $(#[doc = $tdoc:literal])*
@@ -160,6 +163,7 @@ macro_rules! operator {
                 dims: &[$($crate::DynParam {
                     name: stringify!($dim), min: $dmin, doc: concat!($($ddoc, "\n",)*),
                 }),*],
+                dim_relations: &[$($((stringify!($fewer), stringify!($more))),*)?],
                 tensors: &[$($crate::TensorParam {
                     name: stringify!($tensor),
                     role: $crate::tensor_role!($role),
@@ -167,7 +171,9 @@ macro_rules! operator {
                     packed: $crate::tensor_packed!($role),
                     placement: $crate::tensor_placement!($role),
                     dims: &[$($crate::DimParam {
-                        text: stringify!($size), strided: $crate::dim_strided!($($strided)?),
+                        text: stringify!($size),
+                        strided: $crate::dim_strided!($($strided)?),
+                        free: $crate::dim_free!($($strided)?),
                     }),*],
                     dtype: stringify!($dtype),
                     aliases: &[$($(stringify!($alias)),*)?],
@@ -250,6 +256,11 @@ macro_rules! operator {
                         const RANK: usize = [$(stringify!($size)),*].len();
                         checker.tensor::<RANK>(index.next(), $crate::TensorSlot::get(&args.$tensor))?;
                     })*
+                    // Dimensions by name, as their relations say them.
+                    let mut next = $crate::Counter::default();
+                    $(let $dim = next.next();)*
+                    let _ = ($($dim,)*);
+                    $($(checker.at_most($fewer, $more)?;)*)?
                     index.reset();
                     $(
                         let range: $crate::ScalarRange = $range;
@@ -383,5 +394,20 @@ macro_rules! dim_strided {
     };
     (strided) => {
         true
+    };
+    (free) => {
+        true
+    };
+}
+
+/// Whether a dimension is marked `free`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! dim_free {
+    (free) => {
+        true
+    };
+    ($($other:ident)?) => {
+        false
     };
 }

@@ -48,6 +48,8 @@ pub struct DimParam {
     pub text: &'static str,
     /// Whether its stride may exceed the extent of the dimensions inside it.
     pub strided: bool,
+    /// Whether it may also lie outside the dimension before it.
+    pub free: bool,
 }
 
 impl DimParam {
@@ -183,6 +185,8 @@ pub struct Signature {
     pub relations: &'static [Relation],
     /// Its dynamic dimensions.
     pub dims: &'static [DynParam],
+    /// Pairs of dynamic dimensions of which the first is at most the second.
+    pub dim_relations: &'static [(&'static str, &'static str)],
     /// Its tensors.
     pub tensors: &'static [TensorParam],
     /// Its scalars.
@@ -212,8 +216,23 @@ impl Signature {
         }
         out += "\n| argument | role | dtype | shape | meaning |\n| --- | --- | --- | --- | --- |\n";
         for tensor in self.tensors {
-            let dims: Vec<String> =
-                tensor.dims.iter().map(|d| format!("{}{}", d.unwrapped(), if d.strided { "~" } else { "" })).collect();
+            let dims: Vec<String> = tensor
+                .dims
+                .iter()
+                .map(|d| {
+                    format!(
+                        "{}{}",
+                        d.unwrapped(),
+                        if d.free {
+                            "~~"
+                        } else if d.strided {
+                            "~"
+                        } else {
+                            ""
+                        }
+                    )
+                })
+                .collect();
             let optional = if tensor.optional { ", optional" } else { "" };
             let packed = if tensor.packed { ", packed by the plan" } else { "" };
             let host = if tensor.placement == Placement::Host { ", on the host" } else { "" };

@@ -14,6 +14,8 @@ pub struct DimSpec {
     pub size: DimExpr,
     /// Whether its stride may exceed the extent inside it.
     pub strided: bool,
+    /// Whether it may also lie outside the dimension before it.
+    pub free: bool,
     /// Whether this is the place at which a call shows the value of its dynamic dimension.
     pub(crate) binds: bool,
     /// The dynamic dimension; 0 for a fixed size, which multiplies it by zero.
@@ -22,7 +24,7 @@ pub struct DimSpec {
 
 impl PartialEq for DimSpec {
     fn eq(&self, other: &Self) -> bool {
-        (self.size, self.strided) == (other.size, other.strided)
+        (self.size, self.strided, self.free) == (other.size, other.strided, other.free)
     }
 }
 
@@ -59,6 +61,8 @@ pub struct TensorSpec {
     pub(crate) bits: usize,
     /// Whether anything is promised.
     pub(crate) promises: bool,
+    /// Whether its second dimension may lie outside its first.
+    pub(crate) free: bool,
     /// Dtype, rank and device as one number: formed once, compared at every call.
     pub(crate) head: u64,
 }
@@ -103,6 +107,7 @@ impl ArgSpecs {
         let dims = dims.iter().zip(param.dims).map(|(&size, p)| DimSpec {
             size,
             strided: p.strided,
+            free: p.free,
             binds: false,
             index: size.dynamic.unwrap_or(0),
         });
@@ -122,6 +127,7 @@ impl ArgSpecs {
             alignment_mask: 0,
             bits: dtype.map_or(8, DType::bits),
             promises: promise != Promise::default(),
+            free: param.dims.iter().any(|d| d.free),
             head: 0,
         });
         self.settle();

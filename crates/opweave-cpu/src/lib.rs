@@ -8,6 +8,7 @@
 //! many there are.
 
 pub mod ceilings;
+mod faults;
 mod native;
 pub mod normalization;
 mod ops;

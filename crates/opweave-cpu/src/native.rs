@@ -9,10 +9,12 @@ use std::sync::Arc;
 use opweave_contract::Operator;
 use opweave_device::cpu::Parallel;
 use opweave_device::{DeviceKind, LaunchError, StreamRef};
+use opweave_reference::FaultAt;
 use opweave_registry::{
     Kernel, KernelSpec, Needs, Plan, PrepareContext, PrepareError, Registry, RegistryError, Reject, Workspace,
 };
 
+use crate::faults;
 use crate::simd::{Isa, last_level_cache};
 
 /// One row of every operator: an instruction set, its rank, what it asks of the processor (the features behind the token
@@ -38,7 +40,17 @@ const VARIANTS: &[Variant] = &[
 
 /// An operator that has a native kernel: its launcher, which packs arguments and runs the kernel body.
 pub(crate) trait Native: Operator {
-    /// Runs one call.
+    /// The first value of a call that is outside its table, looked for before anything is written.
+    ///
+    /// # Safety
+    /// - As [`Native::run`].
+    #[inline(always)]
+    unsafe fn scan(problem: &Self::Problem, args: &Self::Args) -> Option<FaultAt> {
+        let _ = (problem, args);
+        None
+    }
+
+    /// Runs one call, leaving out what [`Native::scan`] finds.
     ///
     /// # Safety
     /// - As [`Plan::enqueue`]: `args` passed the check for `problem`, and the memory behind them is valid and not touched
@@ -72,6 +84,8 @@ impl<O: Native> Kernel<O> for NativeKernel<O> {
 
 impl<O: Native> Plan<O> for NativePlan<O> {
     unsafe fn enqueue(&self, args: &O::Args, _: Workspace, stream: StreamRef<'_>) -> Result<(), LaunchError> {
+        // SAFETY: the clauses of `Plan::enqueue` are those of `Native::scan`.
+        faults::report::<O>(unsafe { O::scan(&self.problem, args) }, stream)?;
         // SAFETY: the clauses of `Plan::enqueue` are those of `Native::run`.
         unsafe { O::run(&self.problem, args, self.isa, stream.pool()) };
         Ok(())

@@ -16,6 +16,8 @@ use opweave_reference::{Arguments, Reference, Values};
 use opweave_registry::{Kernel, KernelSpec, Plan, PrepareContext, PrepareError, Registry, RegistryError, Workspace};
 use opweave_tensor::{DType, RawTensor};
 
+use crate::faults;
+
 /// Below every kernel.
 const PRIORITY: i32 = -1000;
 
@@ -39,13 +41,14 @@ impl<O: Reference> Kernel<O> for ReferenceKernel<O> {
 }
 
 impl<O: Reference> Plan<O> for ReferencePlan<O> {
-    unsafe fn enqueue(&self, args: &O::Args, _: Workspace, _: StreamRef<'_>) -> Result<(), LaunchError> {
+    unsafe fn enqueue(&self, args: &O::Args, _: Workspace, stream: StreamRef<'_>) -> Result<(), LaunchError> {
         let mut call = Collected::default();
         O::visit(args, &mut call);
         // SAFETY: the clauses of `Plan::enqueue` say that every view is valid to read.
         let values = call.tensors.iter().map(|t| t.map(|t| unsafe { read(&t) })).collect();
         let mut arguments = Arguments::new::<O>(values, call.scalars);
         O::reference(&self.problem, &mut arguments).map_err(|e| LaunchError::Refused(e.to_string()))?;
+        faults::report::<O>(arguments.faults().first().copied(), stream)?;
         let written = O::signature().tensors.iter().map(|t| t.role.writes());
         for ((tensor, values), writes) in call.tensors.iter().zip(arguments.tensors()).zip(written) {
             if let (true, Some(tensor), Some(values)) = (writes, tensor, values) {
@@ -104,6 +107,9 @@ unsafe fn read(tensor: &RawTensor) -> Values {
                 DType::F32 => f64::from(*tensor.data().cast::<f32>().offset(offset)),
                 DType::F16 => (*tensor.data().cast::<f16>().offset(offset)).to_f64(),
                 DType::BF16 => (*tensor.data().cast::<bf16>().offset(offset)).to_f64(),
+                DType::I64 => *tensor.data().cast::<i64>().offset(offset) as f64,
+                DType::I32 => f64::from(*tensor.data().cast::<i32>().offset(offset)),
+                DType::U32 => f64::from(*tensor.data().cast::<u32>().offset(offset)),
                 other => unreachable!("no reference of this crate reads {other}"),
             }
         };
@@ -123,6 +129,9 @@ unsafe fn write(tensor: &RawTensor, data: &[f64]) {
                 DType::F32 => *tensor.data().cast::<f32>().offset(offset) = value as f32,
                 DType::F16 => *tensor.data().cast::<f16>().offset(offset) = f16::from_f64(value),
                 DType::BF16 => *tensor.data().cast::<bf16>().offset(offset) = bf16::from_f64(value),
+                DType::I64 => *tensor.data().cast::<i64>().offset(offset) = value as i64,
+                DType::I32 => *tensor.data().cast::<i32>().offset(offset) = value as i32,
+                DType::U32 => *tensor.data().cast::<u32>().offset(offset) = value as u32,
                 other => unreachable!("no reference of this crate writes {other}"),
             }
         }

@@ -76,7 +76,7 @@ pub enum LaunchError {
     /// The device refused.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A value in the data was outside its table. On the CPU nothing was written.
+    /// A value in the data was outside its table, and the stream has no fault buffer. On the CPU nothing was written.
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The plan cannot do what it was asked, against its own needs: a defect of the kernel.

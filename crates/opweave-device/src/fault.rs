@@ -5,7 +5,8 @@
 //!
 //! A kernel cannot return an error, so it writes one into a buffer of the caller's: the first writer wins, the kernel skips
 //! what it cannot do and the rest of the call stays right. Reading the buffer synchronises and is the caller's choice. The
-//! CPU scans before its first write and returns the same fault as an error.
+//! CPU scans before its first write. It too writes the buffer and goes on; where the caller gave none, it returns the same
+//! fault as an error and has written nothing.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -203,6 +203,19 @@ impl HostTensor {
         }));
     }
 
+    /// The elements at these places of a tensor of one dimension, side by side.
+    ///
+    /// # Errors
+    /// As [`HostTensor::zeros`].
+    pub fn picked(&self, places: &[usize]) -> Result<HostTensor, HostError> {
+        let mut row = Vec::new();
+        self.read_row(0, &mut row);
+        let mut out = HostTensor::zeros(Layout::contiguous(self.layout.dtype, &[places.len()]))?;
+        let some: Vec<u64> = places.iter().filter_map(|&at| row.get(at).copied()).collect();
+        out.write_row(0, &some);
+        Ok(out)
+    }
+
     /// Writes the patterns of row `index`; `row` holds one per element.
     pub fn write_row(&mut self, index: usize, row: &[u64]) {
         let (start, step) = (self.row_start(index), self.last_step());

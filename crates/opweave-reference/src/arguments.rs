@@ -41,6 +41,14 @@ pub enum ReferenceError {
         /// The argument.
         argument: &'static str,
     },
+    /// A fault that the signature does not list.
+    #[error("compute the reference of `{operation}`: its signature lists no fault `{clause}`")]
+    Clause {
+        /// The operation.
+        operation: &'static str,
+        /// The clause.
+        clause: &'static str,
+    },
     /// Another number of values than the shape says.
     #[error(
         "compute the reference of `{operation}`: argument `{argument}` has {actual} values; its shape and the problem \
@@ -58,19 +66,45 @@ pub enum ReferenceError {
     },
 }
 
+/// A value outside its table, as a kernel reports it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct FaultAt {
+    /// Position of the clause in the signature's list of faults.
+    pub clause: u32,
+    /// The row of the value.
+    pub row: u64,
+}
+
 /// The arguments of one call in the order of the signature.
 #[derive(Clone, Debug)]
 pub struct Arguments {
     signature: &'static Signature,
     tensors: Vec<Option<Values>>,
     scalars: Vec<f64>,
+    faults: Vec<FaultAt>,
 }
 
 impl Arguments {
     /// Arguments of operator `O`: tensors (`None` for absent ones) and scalars in signature order. Outputs carry their
     /// shape; their values do not matter.
     pub fn new<O: Operator>(tensors: Vec<Option<Values>>, scalars: Vec<f64>) -> Arguments {
-        Arguments { signature: O::signature(), tensors, scalars }
+        Arguments { signature: O::signature(), tensors, scalars, faults: Vec::new() }
+    }
+
+    /// Notes that row `row` has a value outside its table: every such row, in ascending order.
+    ///
+    /// # Errors
+    /// [`ReferenceError::Clause`] for a fault that the signature does not list.
+    pub fn fault(&mut self, clause: &'static str, row: usize) -> Result<(), ReferenceError> {
+        let index = self.signature.faults.iter().position(|name| *name == clause);
+        let index = index.ok_or(ReferenceError::Clause { operation: self.signature.operation, clause })?;
+        self.faults.push(FaultAt { clause: index as u32, row: row as u64 });
+        Ok(())
+    }
+
+    /// The faults of the call.
+    pub fn faults(&self) -> &[FaultAt] {
+        &self.faults
     }
 
     /// All tensors in signature order.

@@ -13,7 +13,7 @@ mod arguments;
 pub mod ops;
 mod round;
 
-pub use arguments::{Arguments, ReferenceError, Values};
+pub use arguments::{Arguments, FaultAt, ReferenceError, Values};
 pub use round::round;
 
 use opweave_contract::Operator;

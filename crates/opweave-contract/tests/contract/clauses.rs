@@ -236,6 +236,15 @@ fn break_bounds<O: Operator>(b: &mut Breaker<'_, O>) {
         let result = b.check(&below, Source::new(dims::<O>()));
         b.broken("bound", Clause::Bound, &names, result);
     }
+    for (fewer, more) in O::signature().dim_relations {
+        let at = |name: &str| O::signature().dims.iter().position(|d| d.name == name).unwrap();
+        let mut sizes = dims::<O>().as_slice().to_vec();
+        sizes[at(fewer)] = sizes[at(more)] + 1;
+        let result = b.check(b.specs, Source::new(DynDims::new(&sizes)));
+        let shows = |t: &&opweave_contract::TensorParam| t.dims.iter().any(|d| d.text.contains(fewer));
+        let names: Vec<&str> = O::signature().tensors.iter().filter(shows).map(|t| t.name).collect();
+        b.broken("relation of two dimensions", Clause::Bound, &names, result);
+    }
     assert_eq!(*O::bounds(&O::with_bounds(b.problem, bounds::<O>(9))), bounds::<O>(9));
 }
 

@@ -36,10 +36,10 @@ fn rows(at: usize, count: usize, stride: usize, width: usize) -> RawTensor {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// A writable tensor that passes has no element twice, and rows that nest in order always pass.
+    /// A writable tensor that passes has no element twice, and rows that nest in one of the orders that are free always pass.
     #[test]
     fn accepted_strides_reach_each_element_once(
-        strides in (-4_isize..40, -4_isize..12, -1_isize..3),
+        strides in (-4_isize..40, -4_isize..40, -1_isize..3),
     ) {
         let problem = ProbeProblem::new(8, 2, DType::F32);
         let (specs, state) = (specs::<Probe>(&problem), Probe::signature().tensor("state").unwrap());
@@ -52,7 +52,9 @@ proptest! {
         let distinct = starts.iter().collect::<BTreeSet<_>>().len() == starts.len();
         prop_assert!(distinct || !accepted, "{strides:?}");
         let nested = strides[2] == 1 && strides[1] >= 4 && strides[0] >= 2 * strides[1];
-        prop_assert_eq!(accepted, nested, "{:?}", strides);
+        // The heads may also lie outside the sequences.
+        let crossed = strides[2] == 1 && strides[0] >= 4 && strides[1] >= 3 * strides[0];
+        prop_assert_eq!(accepted, nested || crossed, "{:?}", strides);
     }
 
     /// Outputs anywhere in one buffer: what passes shares no byte, or shares all of them where the contract says so.

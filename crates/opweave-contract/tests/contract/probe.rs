@@ -83,7 +83,7 @@ operator! {
             /// A scale of each column.
             scale: OptionalIn [width] of scale_dtype;
             /// One state of each sequence.
-            state: InOut [batch strided, heads strided, (width / heads)] of DType::F32;
+            state: InOut [batch strided, heads free, (width / heads)] of DType::F32;
             /// The result.
             out: Out [tokens strided, width] aliases [input] of dtype;
             /// A logarithm of each row and head.

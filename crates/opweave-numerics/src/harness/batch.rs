@@ -57,6 +57,14 @@ fn first_difference<O: Reference>(
     for (index, spec) in fixture.specs.tensors().enumerate().filter(|(_, s)| s.role.writes()) {
         let home = fixture.homes[index];
         let (Some(Some(whole)), Some(Some(some))) = (batch.get(home), part.get(home)) else { continue };
+        if spec.dims.len() == 1 {
+            whole.read_row(0, &mut a);
+            some.read_row(0, &mut b);
+            if let Some((_, &token)) = order.iter().enumerate().find(|&(place, &token)| a[token] != b[place]) {
+                return Some((spec.name, token));
+            }
+            continue;
+        }
         let each = some.layout().rows() / order.len().max(1);
         for (place, &token) in order.iter().enumerate() {
             for row in 0..each {

@@ -6,16 +6,18 @@
 use std::sync::Arc;
 
 use opweave_contract::{ArgSource, ArgSpecs, ArgVisitor, Operator, Role, ScalarParam, TensorSpec};
-use opweave_reference::{Arguments, Reference, Values as Numbers};
+use opweave_reference::{Arguments, FaultAt, Reference, Values as Numbers};
 use opweave_tensor::{DeviceId, RawTensor, ViewError};
 
 use super::CaseError;
+use super::fill::fill_tensor;
+use super::sample::{by_token, rows_of, sample};
 use crate::codec;
 use crate::compare::{Expected, Tolerance, Values};
-use crate::host::{HostTensor, Layout};
-use crate::input::{Generator, Grade, Spread};
+use crate::host::HostTensor;
+use crate::input::Generator;
 use crate::report::InputOrigin;
-use crate::suite::{Case, Fill, Suite};
+use crate::suite::{Case, CaseDefect, Suite};
 
 /// One output, what it should be, and what it is held to.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(super) struct Wanted {
     pub(super) index: usize,
     pub(super) expected: Expected,
     pub(super) tolerance: Tolerance,
+    /// The elements that were sampled from an output of one dimension.
+    pub(super) picked: Option<Vec<usize>>,
 }
 
 type Again<O> = Arc<dyn Fn(u64) -> Result<Fixture<O>, CaseError> + Send + Sync>;
@@ -37,6 +41,8 @@ pub struct Fixture<O: Reference> {
     /// The image of each tensor before the call; none where it is absent or lives in another's memory.
     pub(super) before: Vec<Option<HostTensor>>,
     pub(super) wanted: Vec<Wanted>,
+    /// The faults that the call raises.
+    pub(super) faults: Vec<FaultAt>,
     pub(super) origins: Vec<InputOrigin>,
     again: Option<Again<O>>,
 }
@@ -87,8 +93,8 @@ impl<O: Reference> Fixture<O> {
                 before.push(None);
                 continue;
             };
-            let dynamic = spec.dims.first().is_some_and(|d| d.size.dynamic.is_some());
-            let mut tensor = match sampled.as_ref().filter(|_| dynamic) {
+            // A vector is small enough to be drawn whole.
+            let mut tensor = match sampled.as_ref().filter(|_| by_token(spec) && spec.dims.len() > 1) {
                 Some(tokens) => HostTensor::sampled(layout.clone(), rows_of(&layout, tokens))?,
                 None => HostTensor::zeros(layout)?,
             };
@@ -103,14 +109,41 @@ impl<O: Reference> Fixture<O> {
             }
             before.push(Some(tensor));
         }
-        let mut fixture =
-            Fixture { case: case.clone(), specs, homes, before, wanted: Vec::new(), origins, again: None };
-        fixture.wanted = fixture.reference(suite)?;
+        let mut fixture = Fixture {
+            case: case.clone(),
+            specs,
+            homes,
+            before,
+            wanted: Vec::new(),
+            faults: Vec::new(),
+            origins,
+            again: None,
+        };
+        (fixture.wanted, fixture.faults) = fixture.reference(suite)?;
+        fixture.check_faults()?;
         Ok(fixture)
     }
 
-    /// Computes the reference from the images, of all rows or of the sampled ones.
-    fn reference<S: Suite<Op = O>>(&self, suite: &S) -> Result<Vec<Wanted>, CaseError> {
+    /// Holds the faults that the reference found against those that the case states: what the case says is what a reader of
+    /// the contract expects, and the reference is no judge of itself.
+    fn check_faults(&self) -> Result<(), CaseDefect> {
+        let position = |clause: &str| O::signature().faults.iter().position(|name| *name == clause);
+        let stated = self.case.faults.iter().flat_map(|(clause, rows)| {
+            let clause = position(clause).unwrap_or(usize::MAX) as u32;
+            rows.iter().map(move |&row| FaultAt { clause, row })
+        });
+        let (mut stated, mut found): (Vec<FaultAt>, _) = (stated.collect(), self.faults.clone());
+        stated.sort_unstable();
+        found.sort_unstable();
+        if stated == found {
+            return Ok(());
+        }
+        let what = format!("it states the faults {stated:?}; the reference finds {found:?}");
+        Err(CaseDefect { operation: O::NAME, label: self.case.label.clone(), what })
+    }
+
+    /// Computes the reference from the images, of all rows or of the sampled ones: outputs and faults.
+    fn reference<S: Suite<Op = O>>(&self, suite: &S) -> Result<(Vec<Wanted>, Vec<FaultAt>), CaseError> {
         let sampled = sample(&self.case);
         let numbers =
             self.specs.tensors().enumerate().map(|(index, spec)| self.numbers(index, spec, sampled.as_deref()));
@@ -119,6 +152,8 @@ impl<O: Reference> Fixture<O> {
         let tolerances: Vec<Tolerance> =
             outputs().map(|(_, spec)| suite.tolerance(&self.case, spec.name, spec.dtype, &arguments)).collect();
         O::reference(&self.case.problem, &mut arguments)?;
+        let token = |row: u64| sampled.as_ref().map_or(row, |tokens| tokens[row as usize] as u64);
+        let faults = arguments.faults().iter().map(|fault| FaultAt { row: token(fault.row), ..*fault }).collect();
         let wanted = |((index, spec), tolerance): ((usize, &TensorSpec), Tolerance)| {
             let numbers = arguments.take(spec.name)?.data;
             let values = match codec::format(spec.dtype) {
@@ -127,17 +162,27 @@ impl<O: Reference> Fixture<O> {
             };
             let mut expected = Expected::whole(spec.name, values);
             expected.poisoned = spec.role == Role::Out && self.homes[index] == index;
-            expected.rows = sampled.as_ref().map(|tokens| self.rows_of(index, tokens));
-            Ok(Wanted { index, expected, tolerance })
+            let sampled = sampled.as_ref().filter(|_| by_token(spec));
+            let picked = sampled.filter(|_| spec.dims.len() == 1).cloned();
+            if picked.is_none() {
+                expected.rows = sampled.map(|tokens| self.rows_of(index, tokens));
+            }
+            Ok(Wanted { index, expected, tolerance, picked })
         };
-        outputs().zip(tolerances).map(wanted).collect()
+        Ok((outputs().zip(tolerances).map(wanted).collect::<Result<_, CaseError>>()?, faults))
     }
 
     /// The numbers of one tensor; zeros for a fresh output.
     fn numbers(&self, index: usize, spec: &TensorSpec, sampled: Option<&[usize]>) -> Option<Numbers> {
         let tensor = self.before[self.homes[index]].as_ref().filter(|_| spec.present)?;
         let mut shape = tensor.layout().shape.clone();
-        let rows: Vec<usize> = match sampled.filter(|_| spec.dims.first().is_some_and(|d| d.size.dynamic.is_some())) {
+        let sampled = sampled.filter(|_| by_token(spec));
+        let picked = sampled.filter(|_| spec.dims.len() == 1);
+        let rows: Vec<usize> = match sampled {
+            Some(tokens) if picked.is_some() => {
+                shape[0] = tokens.len();
+                vec![0]
+            }
             Some(tokens) => {
                 shape[0] = tokens.len();
                 self.rows_of(index, tokens)
@@ -151,6 +196,9 @@ impl<O: Reference> Fixture<O> {
         let mut row = Vec::new();
         for index in rows {
             tensor.read_row(index, &mut row);
+            if let Some(tokens) = picked {
+                row = tokens.iter().map(|&token| row[token]).collect();
+            }
             data.extend(row.iter().map(|&bits| codec::decode(spec.dtype, bits)));
         }
         Some(Numbers::new(spec.dtype, &shape, data))
@@ -170,37 +218,47 @@ impl<O: Reference> Fixture<O> {
         Ok(scalars.0)
     }
 
-    /// A fixture of some of the tokens, in the order given: their images, and no expectation. `None` where an argument has a
-    /// dynamic dimension that is not the first.
+    /// A fixture of some of the tokens, in the order given: their images and faults, and no expectation. `None` where an
+    /// output's rows are not the tokens, or the tokens are more than a first dimension.
     pub(super) fn of_tokens(&self, tokens: &[usize]) -> Result<Option<Fixture<O>>, CaseError> {
-        let outer_alone = |spec: &TensorSpec| spec.dims.iter().skip(1).all(|d| d.size.dynamic.is_none());
-        let lone = O::signature().dims.len() == 1 && self.specs.tensors().filter(|s| s.present).all(outer_alone);
-        if !lone {
+        let outer_alone = |spec: &TensorSpec| spec.dims.iter().skip(1).all(|d| d.size.dynamic != Some(0));
+        let lone = |spec: &TensorSpec| outer_alone(spec) && (by_token(spec) || !spec.role.writes());
+        if !self.specs.tensors().filter(|s| s.present).all(lone) {
             return Ok(None);
         }
         let mut case = self.case.clone();
-        case.dims = vec![tokens.len()];
+        case.dims[0] = tokens.len();
         let mut before = Vec::new();
         for (index, spec) in self.specs.tensors().enumerate() {
             let Some(whole) = &self.before[index] else {
                 before.push(None);
                 continue;
             };
-            let layout = case.layout(&self.specs, index);
-            let mut part = HostTensor::zeros(layout.unwrap_or_else(|| whole.layout().clone()))?;
-            let dynamic = spec.dims.first().is_some_and(|d| d.size.dynamic.is_some());
-            let rows: Vec<usize> =
-                if dynamic { self.rows_of(index, tokens) } else { (0..whole.layout().rows()).collect() };
+            let layout = case.layout(&self.specs, index).unwrap_or_else(|| whole.layout().clone());
+            let mut part = HostTensor::zeros(layout)?;
             let mut row = Vec::new();
+            if by_token(spec) && spec.dims.len() == 1 {
+                whole.read_row(0, &mut row);
+                part.write_row(0, &tokens.iter().map(|&token| row[token]).collect::<Vec<u64>>());
+                before.push(Some(part));
+                continue;
+            }
+            let rows: Vec<usize> =
+                if by_token(spec) { self.rows_of(index, tokens) } else { (0..whole.layout().rows()).collect() };
             for (to, from) in rows.into_iter().enumerate() {
                 whole.read_row(from, &mut row);
                 part.write_row(to, &row);
             }
             before.push(Some(part));
         }
+        let place = |fault: &FaultAt| {
+            let at = tokens.iter().position(|&token| token as u64 == fault.row)?;
+            Some(FaultAt { row: at as u64, ..*fault })
+        };
+        let faults = self.faults.iter().filter_map(place).collect();
         let (specs, homes) = (self.specs.clone(), self.homes.clone());
         let (wanted, origins, again) = (Vec::new(), Vec::new(), None);
-        Ok(Some(Fixture { case, specs, homes, before, wanted, origins, again }))
+        Ok(Some(Fixture { case, specs, homes, before, wanted, faults, origins, again }))
     }
 }
 
@@ -210,63 +268,6 @@ fn homes<O: Operator>(case: &Case<O>, specs: &ArgSpecs) -> Vec<usize> {
         case.home_of(spec.name).and_then(|input| O::signature().tensor(input)).unwrap_or(index)
     };
     specs.tensors().enumerate().map(home).collect()
-}
-
-fn fill_tensor(
-    tensor: &mut HostTensor,
-    argument: &str,
-    fill: Fill,
-    generator: &Generator,
-) -> Result<Option<String>, CaseError> {
-    let dtype = tensor.dtype();
-    match fill {
-        Fill::Draw(spread) if dtype.is_float() => return Ok(generator.fill(tensor, argument, spread)?),
-        Fill::Tame(spread) if dtype.is_float() => {
-            let tame = match generator.grade() {
-                Grade::Wide | Grade::Special => generator.with_grade(Grade::Normal)?,
-                _ => generator.clone(),
-            };
-            return Ok(tame.fill(tensor, argument, spread)?);
-        }
-        Fill::Draw(Spread { center, scale }) | Fill::Tame(Spread { center, scale }) => {
-            let (low, high) = ((center - 4.0 * scale) as i64, (center + 4.0 * scale) as i64);
-            generator.fill_integers(tensor, argument, low, high)?;
-        }
-        Fill::Integers(low, high) => generator.fill_integers(tensor, argument, low, high)?,
-        Fill::Constant(value) => tensor.fill_rows(|_, row| row.fill(codec::encode(dtype, value))),
-        Fill::Function(value) => tensor.fill_rows(|index, row| {
-            row.iter_mut().enumerate().for_each(|(column, bits)| *bits = codec::encode(dtype, value(index, column)));
-        }),
-    }
-    Ok(None)
-}
-
-/// The rows that belong to these tokens: one for each in a matrix, several where a token has heads.
-fn rows_of(layout: &Layout, tokens: &[usize]) -> Vec<usize> {
-    let each = layout.rows() / layout.shape.first().copied().unwrap_or(1).max(1);
-    tokens.iter().flat_map(|&token| token * each..(token + 1) * each).collect()
-}
-
-/// The tokens that a case samples, if it does.
-fn sample<O: Operator>(case: &Case<O>) -> Option<Vec<usize>> {
-    let tokens = case.dims.first().copied().unwrap_or(1);
-    case.sampled_rows.filter(|&most| most < tokens).map(|most| spread(tokens, most))
-}
-
-/// Up to `most` of `tokens`: both ends, the neighbours of every point where a 32-bit element or byte offset of some width
-/// could wrap (powers of two), and the rest evenly spread.
-fn spread(tokens: usize, most: usize) -> Vec<usize> {
-    let mut picked = vec![0, tokens - 1];
-    let mut power = tokens.next_power_of_two();
-    while picked.len() + 2 < most / 2 && power > 1 {
-        power /= 2;
-        picked.extend([power - 1, power].into_iter().filter(|&t| t < tokens));
-    }
-    let rest = most.saturating_sub(picked.len()).max(1);
-    picked.extend((0..rest).map(|i| i * tokens / rest));
-    picked.sort_unstable();
-    picked.dedup();
-    picked
 }
 
 /// Supplies views of nothing: only the scalars are looked at.
@@ -293,21 +294,5 @@ impl ArgVisitor for Scalars {
 
     fn scalar(&mut self, _: usize, value: f64) {
         self.0.push(value);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn samples_hold_both_ends_and_the_wrap_points() {
-        let picked = spread(524_289, 64);
-        for token in [0, 524_288, 524_287, 262_144, 262_143] {
-            assert!(picked.contains(&token), "{token}");
-        }
-        assert!(picked.len() <= 64 && picked.windows(2).all(|w| w[0] < w[1]));
-        assert!(picked.iter().filter(|&&t| t > 262_144 && t < 520_000).count() > 5, "the middle is sampled too");
-        assert_eq!(spread(2, 1), [0, 1]);
     }
 }

@@ -40,6 +40,8 @@ impl<O: Reference> Instance<O> {
         self.load(&fixture)?;
         let fixture = Arc::clone(&second.fixture);
         second.load(&fixture)?;
+        // Both calls write one buffer.
+        let expected = [&*self.fixture.faults, &*second.fixture.faults].concat();
         let mut first_replay = None;
         for run in 1..=how.repeat {
             if run > 1 {
@@ -49,7 +51,7 @@ impl<O: Reference> Instance<O> {
                 second.load(&fixture)?;
             }
             graph.replay(self.stream.borrow().with_faults(&*self.faults))?;
-            self.settle(Ok(()), &mut judgement)?;
+            self.settle(Ok(()), &expected, &mut judgement)?;
             (how.watch)()?;
             let images = self.fetch()?;
             match &first_replay {
@@ -72,7 +74,8 @@ impl<O: Reference> Instance<O> {
         }
         self.load(&stale)?;
         graph.replay(self.stream.borrow().with_faults(&*self.faults))?;
-        self.settle(Ok(()), &mut judgement)?;
+        let expected = [&*stale.faults, &*second.fixture.faults].concat();
+        self.settle(Ok(()), &expected, &mut judgement)?;
         judgement.absorb(stale.judge(&self.fetch()?)?, "replay after the inputs changed again");
         Ok(judgement)
     }

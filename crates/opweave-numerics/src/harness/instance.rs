@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use opweave_contract::{ArgSource, ArgVisitor, Cost, Role, ScalarParam, TensorSpec};
-use opweave_device::{Buffer, Device, FaultSink, LaunchError, Stream, StreamRef};
-use opweave_reference::Reference;
+use opweave_device::{Buffer, Device, FaultSink, LaunchError, Stream, StreamRef, operation_code};
+use opweave_reference::{FaultAt, Reference};
 use opweave_registry::{Considered, EnqueueError, ExecutionMode, Prepared, Row};
 use opweave_tensor::{LayoutId, RawTensor};
 
@@ -186,26 +186,46 @@ impl<O: Reference> Instance<O> {
         let fixture = Arc::clone(&self.fixture);
         self.load(&fixture)?;
         let launched = self.enqueue(self.stream.borrow().with_faults(&*self.faults));
-        self.settle(launched, judgement)?;
+        self.settle(launched, &fixture.faults, judgement)?;
         self.fetch()
     }
 
-    /// Waits for a call and looks at what it raised.
+    /// Waits for a call and holds what it raised against `expected`. Of several faults the first to be written stays, and
+    /// which that is, is the device's affair: any of them will do, and none will not.
     pub(super) fn settle(
         &mut self,
         launched: Result<(), EnqueueError>,
+        expected: &[FaultAt],
         judgement: &mut Judgement,
     ) -> Result<(), CaseError> {
         match launched {
+            // The stream has a fault buffer, so a fault is no error of the launch.
             Err(EnqueueError::Launch { source: LaunchError::Fault(fault), .. }) => {
-                judgement.find(FindingKind::Fault, format!("unexpected fault: {fault}"));
+                judgement.find(FindingKind::Fault, format!("a fault ended the call although it has a buffer: {fault}"));
             }
             launched => launched?,
         }
         self.stream.synchronize()?;
-        if let Some(fault) = self.faults.take()? {
-            let clause = O::signature().faults.get(fault.clause as usize).copied().unwrap_or("unknown clause");
-            judgement.find(FindingKind::Fault, format!("unexpected fault: {clause} in row {}", fault.row));
+        let words = |FaultAt { clause, row }: FaultAt| {
+            let clause = O::signature().faults.get(clause as usize).copied().unwrap_or("unknown clause");
+            format!("{clause} in row {row}")
+        };
+        match (self.faults.take()?, expected.first()) {
+            (None, None) => {}
+            (None, Some(&first)) => {
+                let more = expected.len() - 1;
+                let text = format!("expected fault was not raised: {} (or one of {more} more)", words(first));
+                judgement.find(FindingKind::Fault, text);
+            }
+            (Some(fault), _) => {
+                let at = FaultAt { clause: fault.clause, row: fault.row };
+                if fault.operation != operation_code(O::NAME) {
+                    let text = format!("unexpected fault of operation {:08x}: {}", fault.operation, words(at));
+                    judgement.find(FindingKind::Fault, text);
+                } else if !expected.contains(&at) {
+                    judgement.find(FindingKind::Fault, format!("unexpected fault: {}", words(at)));
+                }
+            }
         }
         if !self.lent.is_clean()? {
             judgement.find(FindingKind::Guard, "the zeroed workspace was not left zero".to_owned());

@@ -82,7 +82,8 @@ impl<O: Reference> Fixture<O> {
             let missing =
                 || CompareError::Count { name: name.clone(), expected: wanted.expected.values.len(), actual: 0 };
             let image = after.get(self.homes[wanted.index]).and_then(Option::as_ref).ok_or_else(missing)?;
-            let leaf = compare(image, &wanted.expected, &wanted.tolerance)?;
+            let picked = wanted.picked.as_ref().map(|places| image.picked(places)).transpose()?;
+            let leaf = compare(picked.as_ref().unwrap_or(image), &wanted.expected, &wanted.tolerance)?;
             for failure in &leaf.failures {
                 judgement.find(FindingKind::Values, format!("`{name}`: {failure}"));
             }

@@ -9,12 +9,14 @@
 
 mod batch;
 mod error;
+mod fill;
 mod fixture;
 mod graph;
 mod instance;
 mod judge;
 mod memory;
 mod prepare;
+mod sample;
 
 pub use error::CaseError;
 pub use fixture::Fixture;

@@ -72,9 +72,30 @@ impl Layout {
 
     /// The same layout with `elements` more between the starts of consecutive rows (the outer dimension).
     #[must_use]
-    pub fn padded_rows(mut self, elements: usize) -> Layout {
-        if self.shape.len() > 1 {
-            self.strides[0] += elements as isize;
+    pub fn padded_rows(self, elements: usize) -> Layout {
+        if self.shape.len() > 1 { self.padded(0, elements) } else { self }
+    }
+
+    /// The same layout with `elements` more between the starts of consecutive entries of dimension `axis`; what lies outside
+    /// it moves apart accordingly.
+    #[must_use]
+    pub fn padded(mut self, axis: usize, elements: usize) -> Layout {
+        if let Some(stride) = self.strides.get_mut(axis) {
+            *stride += elements as isize;
+            for outer in (0..axis).rev() {
+                self.strides[outer] = self.strides[outer + 1] * self.shape[outer + 1].max(1) as isize;
+            }
+        }
+        self
+    }
+
+    /// The same shape with its second dimension outside its first in memory.
+    #[must_use]
+    pub fn swapped(mut self) -> Layout {
+        if let [tokens, _, ..] = *self.shape.as_slice() {
+            // The second dimension's stride already has room for what lies inside.
+            self.strides[0] = self.strides[1];
+            self.strides[1] = self.strides[0] * tokens.max(1) as isize;
         }
         self
     }

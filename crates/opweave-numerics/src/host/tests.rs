@@ -116,3 +116,25 @@ fn malformed_layouts_are_typed_errors() {
     assert!(matches!(tensor.restore(&[0; 3]), Err(HostError::Image { .. })));
     assert!(matches!(tensor.set_values(&[0.0; 3]), Err(HostError::Count { .. })));
 }
+
+#[test]
+fn inner_gaps_and_exchanged_dimensions_keep_every_element_apart() {
+    let plain = Layout::contiguous(DType::F32, &[3, 2, 5]);
+    assert_eq!(plain.clone().padded(1, 4).strides, [18, 9, 1]);
+    assert_eq!(plain.clone().padded(1, 4).padded(0, 2).strides, [20, 9, 1]);
+    assert_eq!(plain.clone().padded(1, 4).swapped().strides, [9, 27, 1]);
+    for layout in [plain.clone().padded(1, 4), plain.clone().padded(1, 4).padded(0, 2), plain.swapped()] {
+        let mut tensor = HostTensor::zeros(layout.clone()).unwrap();
+        let values: Vec<f64> = (0..30).map(f64::from).collect();
+        tensor.set_values(&values).unwrap();
+        assert_eq!(tensor.values(), values, "{layout:?}");
+        assert_eq!(tensor.broken_guard(), None, "{layout:?}");
+    }
+}
+
+#[test]
+fn picked_elements_are_those_that_were_named() {
+    let mut tensor = HostTensor::zeros(Layout::contiguous(DType::I32, &[6])).unwrap();
+    tensor.set_values(&[10.0, 11.0, 12.0, 13.0, 14.0, 15.0]).unwrap();
+    assert_eq!(tensor.picked(&[5, 0, 3]).unwrap().values(), [15.0, 10.0, 13.0]);
+}

@@ -9,6 +9,7 @@
 //! the values of the f32 case, rounded.
 
 mod deviates;
+mod integers;
 mod philox;
 mod real;
 
@@ -211,37 +212,6 @@ impl Generator {
             row.iter_mut().zip(&values).for_each(|(bits, &v)| *bits = format.encode(f64::from(v)));
         });
         Ok(None)
-    }
-
-    /// Fills an integer tensor with values uniform on `low ..= high`, from the stream `argument`, whatever the grade.
-    ///
-    /// # Errors
-    /// [`InputError::Range`] when the range is empty or the dtype does not hold it.
-    pub fn fill_integers(
-        &self,
-        tensor: &mut HostTensor,
-        argument: &str,
-        low: i64,
-        high: i64,
-    ) -> Result<(), InputError> {
-        let dtype = tensor.dtype();
-        let count = match codec::integer_range(dtype) {
-            Some((least, most)) if least <= low.into() && i128::from(high) <= most && low <= high => {
-                high.wrapping_sub(low) as u64
-            }
-            _ => return Err(InputError::Range { argument: argument.to_owned(), dtype, low, high }),
-        };
-        let stream = Stream::named(self.seed, argument);
-        let width = tensor.layout().width();
-        tensor.fill_rows(|index, row| {
-            for (i, bits) in row.iter_mut().enumerate() {
-                let [a, b, ..] = stream.block((index * width + i) as u64);
-                let word = u64::from(a) << 32 | u64::from(b);
-                let step = (u128::from(word) * (u128::from(count) + 1)) >> 64;
-                *bits = codec::encode_integer(dtype, i128::from(low) + step as i128);
-            }
-        });
-        Ok(())
     }
 
     /// Draws row `index`. A tensor of rank 0 or 1 is `flat`: its one row is no token.

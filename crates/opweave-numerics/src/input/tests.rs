@@ -201,3 +201,48 @@ fn grade_names_round_trip() {
     let error = "gauss".parse::<Grade>().unwrap_err().to_string();
     assert!(error.contains("`gauss`") && error.contains("normal"), "{error}");
 }
+
+fn integers(
+    fill: impl Fn(&Generator, &mut HostTensor) -> Result<(), InputError>,
+    seed: u64,
+    shape: &[usize],
+) -> Vec<i64> {
+    let mut tensor = HostTensor::zeros(Layout::contiguous(DType::I64, shape)).unwrap();
+    fill(&Generator::new(seed, Grade::Special, None).unwrap(), &mut tensor).unwrap();
+    tensor.values().iter().map(|&v| v as i64).collect()
+}
+
+#[test]
+fn distinct_integers_are_distinct_and_in_an_order_of_the_seed() {
+    let fill = |g: &Generator, t: &mut HostTensor| g.fill_distinct(t, "slots", -3, 96);
+    let whole = integers(fill, 1, &[100]);
+    let mut sorted = whole.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, (-3..=96).collect::<Vec<_>>());
+    assert_ne!(whole, sorted);
+    assert_ne!(whole, integers(fill, 2, &[100]));
+    assert_eq!(integers(fill, 1, &[40]), whole[..40]);
+    assert!(integers(fill, 1, &[0]).is_empty());
+    let mut tensor = HostTensor::zeros(Layout::contiguous(DType::I32, &[5])).unwrap();
+    let error = Generator::new(1, Grade::Normal, None).unwrap().fill_distinct(&mut tensor, "slots", 0, 3);
+    assert!(matches!(error, Err(InputError::Range { .. })), "five values of four");
+}
+
+#[test]
+fn placed_integers_stand_where_they_are_put_and_must_fit() {
+    let fill = |g: &Generator, t: &mut HostTensor| {
+        g.fill_integers(t, "ids", 0, 7)?;
+        g.place(t, "ids", |at| (at % 3 == 2).then_some(1 << 40))
+    };
+    let values = integers(fill, 5309, &[2, 4]);
+    for (at, &value) in values.iter().enumerate() {
+        assert_eq!(value == 1 << 40, at % 3 == 2, "{values:?}");
+        assert!(at % 3 == 2 || (0..8).contains(&value));
+    }
+    // What a dtype does not hold is refused rather than clamped: a clamped index would be another index.
+    for (dtype, value) in [(DType::U32, -1), (DType::I32, 1 << 32)] {
+        let mut tensor = HostTensor::zeros(Layout::contiguous(dtype, &[2])).unwrap();
+        let error = Generator::new(1, Grade::Normal, None).unwrap().place(&mut tensor, "ids", |_| Some(value));
+        assert!(matches!(error, Err(InputError::Range { .. })), "{dtype}");
+    }
+}

@@ -7,47 +7,10 @@ use std::collections::BTreeMap;
 
 use opweave_contract::{Cost, DynDims, Operator, ScalarParam};
 
+use super::{Fill, Lie};
 use crate::config::Tier;
 use crate::host::Layout;
-use crate::input::{Grade, Spread};
-
-/// A value for a row and a column.
-pub type ValueAt = fn(usize, usize) -> f64;
-
-/// What one argument is made of.
-#[derive(Clone, Copy, Debug)]
-pub enum Fill {
-    /// Drawn in the grade of the case or the run; the spread applies to normal and uniform values.
-    Draw(Spread),
-    /// Drawn like that, but never across the whole range and without special values: for factors whose extremes would hide
-    /// what else is computed.
-    Tame(Spread),
-    /// A function of row and column; a vector has one row.
-    Function(ValueAt),
-    /// The same number everywhere.
-    Constant(f64),
-    /// Integers uniform on a range, both ends included.
-    Integers(i64, i64),
-}
-
-impl Fill {
-    /// Standard normal, or the case's grade.
-    pub const STANDARD: Fill = Fill::Draw(Spread::STANDARD);
-
-    /// Drawn about `center`.
-    pub const fn about(center: f32, scale: f32) -> Fill {
-        Fill::Draw(Spread { center, scale })
-    }
-}
-
-/// How the tensors of a case lie in memory. What an argument's contract does not let be strided stays contiguous.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Lie {
-    /// Elements between the end of a row and the start of the next, for arguments whose outer dimension may be strided.
-    pub row_gap: usize,
-    /// Elements by which base pointers are off their alignment.
-    pub shift: usize,
-}
+use crate::input::Grade;
 
 /// One case: a problem and everything that decides the numbers of a call. Holds no memory.
 #[derive(Debug)]
@@ -76,6 +39,9 @@ pub struct Case<O: Operator> {
     pub constant: Option<&'static str>,
     /// The most rows that are compared; more are sampled. For cases too large for a reference of all.
     pub sampled_rows: Option<usize>,
+    /// The faults that the call raises, each with its rows. The reference finds the same, or the case is an error; an
+    /// implementation must raise one of them, since the first to be written stays.
+    pub faults: Vec<(&'static str, Vec<u64>)>,
 }
 
 impl<O: Operator> Clone for Case<O> {
@@ -93,6 +59,7 @@ impl<O: Operator> Clone for Case<O> {
             aliases: self.aliases.clone(),
             constant: self.constant,
             sampled_rows: self.sampled_rows,
+            faults: self.faults.clone(),
         }
     }
 }
@@ -125,6 +92,7 @@ impl<O: Operator> Case<O> {
             aliases: Vec::new(),
             constant: None,
             sampled_rows: None,
+            faults: Vec::new(),
         }
     }
 
@@ -159,14 +127,35 @@ impl<O: Operator> Case<O> {
     /// The same case with all tensors lying in another way.
     #[must_use]
     pub fn lie(mut self, row_gap: usize, shift: usize) -> Self {
-        self.lie = Lie { row_gap, shift };
+        self.lie = Lie { row_gap, shift, ..self.lie };
+        self
+    }
+
+    /// The same case with a gap after each entry of the second dimension, where it may be strided.
+    #[must_use]
+    pub fn inner_gap(mut self, gap: usize) -> Self {
+        self.lie.inner_gap = gap;
+        self
+    }
+
+    /// The same case with the two outer dimensions in the other order in memory, where both are free.
+    #[must_use]
+    pub fn swapped(mut self) -> Self {
+        self.lie.swapped = true;
+        self
+    }
+
+    /// The same case with a fault that it raises in these rows.
+    #[must_use]
+    pub fn faults(mut self, clause: &'static str, rows: impl IntoIterator<Item = u64>) -> Self {
+        self.faults.push((clause, rows.into_iter().collect()));
         self
     }
 
     /// The same case with one tensor lying in another way.
     #[must_use]
     pub fn lie_of(mut self, argument: &'static str, row_gap: usize, shift: usize) -> Self {
-        self.lies.push((argument, Lie { row_gap, shift }));
+        self.lies.push((argument, Lie { row_gap, shift, ..Lie::default() }));
         self
     }
 
@@ -226,8 +215,11 @@ impl<O: Operator> Case<O> {
         let spec = specs.tensor(index).filter(|spec| spec.present)?;
         let lie = self.lie_for(spec.name);
         let layout = Layout::contiguous(spec.dtype, &spec.shape(&self.dyn_dims())).shifted(lie.shift);
-        let strided = spec.dims.len() > 1 && spec.dims.first().is_some_and(|d| d.strided) && !spec.promise.contiguous;
-        Some(if strided { layout.padded_rows(lie.row_gap) } else { layout })
+        let free = |axis: usize| spec.dims.len() > axis + 1 && spec.dims[axis].strided && !spec.promise.contiguous;
+        let layout = if free(1) { layout.padded(1, lie.inner_gap) } else { layout };
+        let swapped = lie.swapped && free(0) && free(1) && spec.dims[1].free;
+        let layout = if swapped { layout.swapped() } else { layout };
+        Some(if free(0) && !swapped { layout.padded(0, lie.row_gap) } else { layout })
     }
 
     /// Everything that decides the numbers, by name: facts, dimensions, scalars, layout, grade.
@@ -246,10 +238,17 @@ impl<O: Operator> Case<O> {
             if lie.shift != 0 {
                 out.insert(format!("{name}shift"), lie.shift.to_string());
             }
+            if lie.inner_gap != 0 {
+                out.insert(format!("{name}inner_gap"), lie.inner_gap.to_string());
+            }
+            if lie.swapped {
+                out.insert(format!("{name}swapped"), "true".to_owned());
+            }
         };
         lie("", self.lie);
         self.lies.iter().for_each(|(name, other)| lie(&format!("{name}."), *other));
         out.extend(self.aliases.iter().map(|(output, input)| (format!("{output}.alias"), (*input).to_owned())));
+        out.extend(self.faults.iter().map(|(clause, rows)| (format!("fault: {clause}"), format!("rows {rows:?}"))));
         if let Some(reason) = self.constant {
             out.insert("constant".to_owned(), reason.to_owned());
         }
@@ -279,6 +278,9 @@ impl<O: Operator> Case<O> {
         }
         if let Some((name, _)) = self.scalars.iter().find(|(n, _)| !signature.scalars.iter().any(|s| s.name == *n)) {
             return defect(format!("`{name}` is no scalar of the signature"));
+        }
+        if let Some((clause, _)) = self.faults.iter().find(|(clause, _)| !signature.faults.contains(clause)) {
+            return defect(format!("`{clause}` is no fault of the signature"));
         }
         let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-' || c == '.';
         if self.label.is_empty() || !self.label.chars().all(word) {

@@ -10,13 +10,15 @@
 mod arguments;
 mod case;
 mod erased;
+mod fill;
 mod glob;
 mod matrix;
 mod set;
 
 pub use arguments::{ArgumentError, ArgumentKind, SHARED_ARGUMENTS, SuiteArgument, SuiteArguments};
-pub use case::{Case, CaseDefect, Fill, Lie, ValueAt};
+pub use case::{Case, CaseDefect};
 pub use erased::{CaseInfo, DynCase, DynSuite};
+pub use fill::{Fill, Lie, ValueAt};
 pub use glob::Glob;
 pub use matrix::{Axis, tensor_suite};
 pub use set::{CatalogDefect, SuiteSet};
