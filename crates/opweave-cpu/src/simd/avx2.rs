@@ -120,6 +120,36 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn min(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_min_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn neg(self, a: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_xor_ps(_mm256_set1_ps(-0.0), a) }
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, a: __m256, sign: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe {
+            let bit = _mm256_set1_ps(-0.0);
+            _mm256_or_ps(_mm256_andnot_ps(bit, a), _mm256_and_ps(bit, sign))
+        }
+    }
+
+    #[inline(always)]
+    fn all_below(self, a: __m256, bound: f32) -> bool {
+        // SAFETY: `self` proves AVX.
+        unsafe {
+            let below = _mm256_cmp_ps::<_CMP_LT_OQ>(_mm256_andnot_ps(_mm256_set1_ps(-0.0), a), _mm256_set1_ps(bound));
+            _mm256_movemask_ps(below) == 0xff
+        }
+    }
+
+    #[inline(always)]
     fn abs(self, a: __m256) -> __m256 {
         // SAFETY: `self` proves AVX.
         unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), a) }
@@ -138,6 +168,37 @@ impl Simd for Avx2 {
             let biased = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
             _mm256_castsi256_ps(_mm256_slli_epi32::<23>(biased))
         }
+    }
+
+    #[inline(always)]
+    fn scale(self, a: __m256, n: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let n = _mm256_cvtps_epi32(_mm256_floor_ps(n));
+            let half = _mm256_srai_epi32::<1>(n);
+            let rest = _mm256_sub_epi32(n, half);
+            let one = _mm256_set1_epi32(127);
+            let first = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_add_epi32(half, one)));
+            let second = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_add_epi32(rest, one)));
+            _mm256_mul_ps(_mm256_mul_ps(a, first), second)
+        }
+    }
+
+    const STEP_BITS: u32 = 0;
+
+    #[inline(always)]
+    fn step_power(self, k: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            // The shifter's own bits fall off at the top.
+            let exponent = _mm256_slli_epi32::<23>(_mm256_castps_si256(k));
+            _mm256_castsi256_ps(_mm256_add_epi32(exponent, _mm256_castps_si256(_mm256_set1_ps(1.0))))
+        }
+    }
+
+    #[inline(always)]
+    fn step_fraction(self, _: __m256) -> __m256 {
+        self.splat(1.0)
     }
 
     #[inline(always)]

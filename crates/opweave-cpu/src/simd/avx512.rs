@@ -30,6 +30,37 @@ const LANES: usize = 16;
 /// Rounding of `vcvtps2ph`: nearest, ties to even, whatever the thread's rounding mode is.
 const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 
+/// `2^(j/16)`, rounded to nearest, as bits.
+const FRACTIONS: [i32; LANES] = [
+    0x3f80_0000,
+    0x3f85_aac3,
+    0x3f8b_95c2,
+    0x3f91_c3d3,
+    0x3f98_37f0,
+    0x3f9e_f532,
+    0x3fa5_fed7,
+    0x3fad_583f,
+    0x3fb5_04f3,
+    0x3fbd_08a4,
+    0x3fc5_672a,
+    0x3fce_248c,
+    0x3fd7_44fd,
+    0x3fe0_ccdf,
+    0x3fea_c0c7,
+    0x3ff5_257d,
+];
+
+/// The same less the `j` that [`Simd::step_power`] adds with the exponent.
+const POWERS: [i32; LANES] = {
+    let mut powers = FRACTIONS;
+    let mut j = 0;
+    while j < LANES {
+        powers[j] -= (j as i32) << 19;
+        j += 1;
+    }
+    powers
+};
+
 /// Rounds each 32-bit lane to bf16, left in the lane's upper half with anything below it.
 ///
 /// The processor's own conversion (`vcvtneps2bf16`) takes values below the normal range for zero, so it is not used.
@@ -110,6 +141,35 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn min(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_min_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn neg(self, a: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(a), _mm512_set1_epi32(i32::MIN))) }
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, a: __m512, sign: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe {
+            let (a, sign) = (_mm512_castps_si512(a), _mm512_castps_si512(sign));
+            // Bit by bit: the third operand chooses the second (0xca: if c then a else b, in the order c, a, b).
+            let bit = _mm512_set1_epi32(i32::MIN);
+            _mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0xca>(bit, sign, a))
+        }
+    }
+
+    #[inline(always)]
+    fn all_below(self, a: __m512, bound: f32) -> bool {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(_mm512_abs_ps(a), _mm512_set1_ps(bound)) == u16::MAX }
+    }
+
+    #[inline(always)]
     fn abs(self, a: __m512) -> __m512 {
         // SAFETY: `self` proves AVX-512 F.
         unsafe { _mm512_abs_ps(a) }
@@ -130,6 +190,34 @@ impl Simd for Avx512 {
         unsafe {
             let biased = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
             _mm512_castsi512_ps(_mm512_slli_epi32::<23>(biased))
+        }
+    }
+
+    #[inline(always)]
+    fn scale(self, a: __m512, n: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_scalef_ps(a, n) }
+    }
+
+    const STEP_BITS: u32 = 4;
+
+    #[inline(always)]
+    fn step_power(self, k: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F; the table holds LANES elements.
+        unsafe {
+            // The lookup takes the last four bits; the shift brings the fifth to the exponent's place.
+            let k = _mm512_castps_si512(k);
+            let power = _mm512_permutexvar_epi32(k, _mm512_loadu_si512(POWERS.as_ptr().cast()));
+            _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_slli_epi32::<19>(k)))
+        }
+    }
+
+    #[inline(always)]
+    fn step_fraction(self, k: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F; the table holds LANES elements.
+        unsafe {
+            let table = _mm512_loadu_si512(FRACTIONS.as_ptr().cast());
+            _mm512_castsi512_ps(_mm512_permutexvar_epi32(_mm512_castps_si512(k), table))
         }
     }
 

@@ -17,7 +17,7 @@ mod avx512;
 mod code;
 mod element;
 mod isa;
-mod math;
+pub mod math;
 mod portable;
 
 #[cfg(target_arch = "x86_64")]
@@ -69,12 +69,29 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn fma(self, a: Self::F32, b: Self::F32, c: Self::F32) -> Self::F32;
     /// The larger lanes; `b` where either is NaN.
     fn max(self, a: Self::F32, b: Self::F32) -> Self::F32;
+    /// The smaller lanes; `b` where either is NaN.
+    fn min(self, a: Self::F32, b: Self::F32) -> Self::F32;
     /// Magnitudes.
     fn abs(self, a: Self::F32) -> Self::F32;
+    /// `-a`, zeros and NaN too.
+    fn neg(self, a: Self::F32) -> Self::F32;
+    /// The magnitude of `a` with the sign bit of `sign`.
+    fn with_sign_of(self, a: Self::F32, sign: Self::F32) -> Self::F32;
+    /// Whether `|a| < bound` in all lanes; not where one is NaN.
+    fn all_below(self, a: Self::F32, bound: f32) -> bool;
     /// `if_negative` where the sign bit of `sign` is set, else `otherwise`.
     fn select_sign(self, sign: Self::F32, if_negative: Self::F32, otherwise: Self::F32) -> Self::F32;
     /// `2^n` for integral `n` in `-126..=127`; anything for NaN.
     fn power_of_two(self, n: Self::F32) -> Self::F32;
+    /// `a * 2^floor(n)` for `n` in `-252..=254`: below the normal range as near as its spacing allows (two roundings where
+    /// `a * 2^floor(n / 2)` is there already), infinity above. NaN for NaN in `a`; anything for NaN in `n` alone.
+    fn scale(self, a: Self::F32, n: Self::F32) -> Self::F32;
+    /// With a fraction of so many bits the hardware looks up powers of two.
+    const STEP_BITS: u32;
+    /// `2^n`, where `k` is `n` plus [`math::shifter`] of [`Simd::STEP_BITS`], if that is a normal number.
+    fn step_power(self, k: Self::F32) -> Self::F32;
+    /// `2^(n - floor(n))` of the same `n`; 1 without fraction bits.
+    fn step_fraction(self, k: Self::F32) -> Self::F32;
     /// The nearest integer, ties to even.
     fn round(self, a: Self::F32) -> Self::F32;
     /// The sum of all lanes, always in the same order: halves are added until one lane is left.

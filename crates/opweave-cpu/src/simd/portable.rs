@@ -128,8 +128,29 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn min(self, a: V, b: V) -> V {
+        zip(a, b, |a, b| if a < b { a } else { b })
+    }
+
+    #[inline(always)]
     fn abs(self, a: V) -> V {
         map(a, f32::abs)
+    }
+
+    #[inline(always)]
+    fn neg(self, a: V) -> V {
+        map(a, |a| -a)
+    }
+
+    #[inline(always)]
+    fn with_sign_of(self, a: V, sign: V) -> V {
+        zip(a, sign, f32::copysign)
+    }
+
+    #[inline(always)]
+    fn all_below(self, a: V, bound: f32) -> bool {
+        // Without short circuits, which would become branches.
+        a.into_iter().fold(true, |all, a| all & (a.abs() < bound))
     }
 
     #[inline(always)]
@@ -146,6 +167,28 @@ impl Simd for Portable {
     #[inline(always)]
     fn power_of_two(self, n: V) -> V {
         map(n, |n| f32::from_bits(((n as i32 + 127) << 23) as u32))
+    }
+
+    #[inline(always)]
+    fn scale(self, a: V, n: V) -> V {
+        zip(a, n, |a, n| {
+            let n = n.floor() as i32;
+            let power = |n: i32| f32::from_bits((n.wrapping_add(127) << 23) as u32);
+            a * power(n >> 1) * power(n - (n >> 1))
+        })
+    }
+
+    const STEP_BITS: u32 = 0;
+
+    #[inline(always)]
+    fn step_power(self, k: V) -> V {
+        // The shifter's own bits fall off at the top.
+        map(k, |k| f32::from_bits((k.to_bits() << 23).wrapping_add(1.0_f32.to_bits())))
+    }
+
+    #[inline(always)]
+    fn step_fraction(self, _: V) -> V {
+        [1.0; LANES]
     }
 
     #[inline(always)]

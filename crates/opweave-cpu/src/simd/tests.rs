@@ -5,8 +5,7 @@
 
 use half::{bf16, f16};
 
-use super::math::exp_parts;
-use super::{Elem, Isa, Simd, SimdOp, times_sigmoid, times_silu};
+use super::{Elem, Isa, Simd, SimdOp};
 
 /// Widens all of `input`, whose length need not be a multiple of the vector.
 struct Widen<'a, T>(&'a [T]);
@@ -173,107 +172,6 @@ fn pairs_round_and_order_as_single_vectors_do() {
             assert_eq!(halves[i].to_bits(), f16::from_f32_const(value).to_bits(), "f16 {}", context());
             assert_eq!(brains[i].to_bits(), bf16::from_f32_const(value).to_bits(), "bf16 {}", context());
         }
-    }
-}
-
-struct Map<'a, F>(&'a [f32], F);
-
-trait VectorFunction {
-    fn apply<S: Simd>(&self, s: S, v: S::F32) -> S::F32;
-}
-
-impl<F: VectorFunction> SimdOp for Map<'_, F> {
-    type Output = Vec<f32>;
-
-    #[inline(always)]
-    fn eval<S: Simd>(self, s: S) -> Vec<f32> {
-        Convert { input: self.0, map: |s: S, v| self.1.apply(s, v), tail_only: false }.collect::<S, f32>(s)
-    }
-}
-
-struct Exp;
-impl VectorFunction for Exp {
-    #[inline(always)]
-    fn apply<S: Simd>(&self, s: S, v: S::F32) -> S::F32 {
-        let (p, a, b) = exp_parts(s, v);
-        s.mul(s.mul(p, a), b)
-    }
-}
-
-/// `y` times the sigmoid.
-struct Sigmoid(f32);
-impl VectorFunction for Sigmoid {
-    #[inline(always)]
-    fn apply<S: Simd>(&self, s: S, v: S::F32) -> S::F32 {
-        times_sigmoid(s, s.splat(self.0), v)
-    }
-}
-
-/// `y` times the SiLU.
-struct Silu(f32);
-impl VectorFunction for Silu {
-    #[inline(always)]
-    fn apply<S: Simd>(&self, s: S, v: S::F32) -> S::F32 {
-        times_silu(s, s.splat(self.0), v)
-    }
-}
-
-/// Distance in units of the expected value's last place; subnormals count in units of the smallest one.
-fn ulps(actual: f32, expected: f64) -> f64 {
-    let unit = f64::powi(2.0, (expected.abs().log2().floor() as i32).max(-126) - 23);
-    (f64::from(actual) - expected).abs() / unit
-}
-
-#[test]
-fn the_exponential_is_right_down_to_zero() {
-    let samples: Vec<f32> = (0..2_000_000).map(|i| -(i as f32) * 6e-5).collect();
-    for isa in Isa::available() {
-        let mut worst = (0.0, 0.0);
-        for (&x, e) in samples.iter().zip(isa.run(Map(&samples, Exp))) {
-            let distance = ulps(e, f64::from(x).exp());
-            if distance > worst.0 {
-                worst = (distance, x);
-            }
-        }
-        assert!(worst.0 <= 1.5, "{}: {} ulp at {}", isa.name(), worst.0, worst.1);
-        let edges = isa.run(Map(&[0.0, -0.0, f32::NEG_INFINITY, f32::NAN, -1e30, -104.0], Exp));
-        assert_eq!(edges[..3], [1.0, 1.0, 0.0], "{}", isa.name());
-        assert!(edges[3].is_nan(), "{}", isa.name());
-        assert_eq!(edges[4..], [0.0, 0.0], "{}", isa.name());
-    }
-}
-
-/// Down to the last bit above zero, where `e^-z` alone has lost its own, and with factors that would overflow or vanish if
-/// the gate were formed apart.
-#[test]
-fn the_gates_are_stable_in_both_tails() {
-    let samples: Vec<f32> = (-1_400_000..1_100_000).map(|i| i as f32 * 1e-4).collect();
-    for isa in Isa::available() {
-        for y in [1.0_f32, -3.5, 3e10, 1e-30] {
-            let sigmoid = isa.run(Map(&samples, Sigmoid(y)));
-            let silu = isa.run(Map(&samples, Silu(y)));
-            for (i, &x) in samples.iter().enumerate() {
-                let expected = f64::from(y) / (1.0 + (-f64::from(x)).exp());
-                let name = isa.name();
-                assert!(
-                    ulps(sigmoid[i], expected) <= 4.0,
-                    "{name}: {y} * sigmoid({x}) = {}, not {expected}",
-                    sigmoid[i]
-                );
-                let expected = expected * f64::from(x);
-                let overflows = expected.abs() > f64::from(f32::MAX);
-                let right = if overflows { silu[i].is_infinite() } else { ulps(silu[i], expected) <= 5.0 };
-                assert!(right, "{name}: {y} * silu({x}) = {}, not {expected}", silu[i]);
-            }
-        }
-        let special = [f32::INFINITY, f32::MAX, f32::NEG_INFINITY, f32::MIN, f32::NAN];
-        let edges = isa.run(Map(&special, Sigmoid(1.0)));
-        assert_eq!(edges[..4], [1.0, 1.0, 0.0, 0.0], "{}", isa.name());
-        assert!(edges[4].is_nan());
-        let edges = isa.run(Map(&special, Silu(1.0)));
-        assert_eq!(edges[..2], [f32::INFINITY, f32::MAX], "{}", isa.name());
-        assert!(edges[2].is_nan() && edges[4].is_nan(), "{}: as z / (1 + e^-z) says", isa.name());
-        assert_eq!(edges[3], 0.0, "{}", isa.name());
     }
 }
 
