@@ -5,7 +5,8 @@
 //!
 //! `cargo run --release -p opweave-cpu --example normalization_speed [-- FILTER]`
 //!
-//! Kernel and copy take turns; the best time of each counts, since everything else on the machine can only slow them down.
+//! Each kernel takes turns with a copy; its share of the copy's rate is the median of the pairs, since a shared machine's memory is
+//! half as fast in one second as in the next.
 
 use std::num::NonZero;
 use std::time::Instant;
@@ -16,48 +17,42 @@ use opweave_cpu::normalization::{
     Activation, Columns, GatePlace, GatedCall, LayerCall, RmsCall, Statistic, layer_norm, rms_norm, rms_norm_gated,
 };
 use opweave_cpu::simd::{Isa, last_level_cache};
-use opweave_device::cpu::{Parallel, Pool, Serial};
-use opweave_tensor::DType;
+use opweave_device::Buffer;
+use opweave_device::cpu::{HostBuffer, Parallel, Pool, Serial};
+use opweave_tensor::{DType, DeviceId};
 
-/// A buffer aligned to cache lines, filled with small numbers of `dtype`.
-struct Buffer {
-    memory: Vec<u64>,
-    start: usize,
-}
-
-impl Buffer {
-    fn new(dtype: DType, elements: usize) -> Buffer {
-        let bytes = elements * dtype.bits() / 8;
-        let mut memory = vec![0_u64; bytes / 8 + 16];
-        // 0.5 to 1.5 in steps, in the bits of each dtype.
-        let word = |i: u64| {
-            let small = |j: u64| (i.wrapping_mul(0x9e37_79b9) >> (7 * j)) & 0x7f;
-            match dtype {
-                DType::F32 => (0..2).fold(0, |w, j| w << 32 | 0x3f00_0000 | small(j) << 16),
-                DType::F16 => (0..4).fold(0, |w, j| w << 16 | 0x3800 | small(j) << 3),
-                _ => (0..4).fold(0, |w, j| w << 16 | 0x3f00 | small(j)),
-            }
-        };
-        memory.iter_mut().enumerate().for_each(|(i, w)| *w = word(i as u64));
-        let base = memory.as_ptr() as usize;
-        Buffer { start: base.next_multiple_of(64) - base, memory }
-    }
-
-    fn data(&mut self) -> *mut u8 {
-        self.memory.as_mut_ptr().cast::<u8>().wrapping_add(self.start)
-    }
-}
-
-fn best(rounds: usize, calls: usize, mut subjects: Vec<Box<dyn FnMut() + '_>>) -> Vec<f64> {
-    let mut best = vec![f64::INFINITY; subjects.len()];
-    for _ in 0..rounds {
-        for (best, subject) in best.iter_mut().zip(&mut subjects) {
-            let start = Instant::now();
-            (0..calls).for_each(|_| subject());
-            *best = best.min(start.elapsed().as_secs_f64() / calls as f64);
+/// A buffer of `elements` small numbers of `dtype`.
+fn buffer(dtype: DType, elements: usize) -> HostBuffer {
+    let bytes = elements * dtype.bits() / 8;
+    let buffer =
+        HostBuffer::new(DeviceId::CPU, bytes.next_multiple_of(8), 64).expect("there is memory for the example");
+    // 0.5 to 1.5 in steps, in the bits of each dtype.
+    let word = |i: usize| {
+        let small = |j: u64| ((i as u64).wrapping_mul(0x9e37_79b9) >> (7 * j)) & 0x7f;
+        match dtype {
+            DType::F32 => (0..2).fold(0, |w, j| w << 32 | 0x3f00_0000 | small(j) << 16),
+            DType::F16 => (0..4).fold(0, |w, j| w << 16 | 0x3800 | small(j) << 3),
+            _ => (0..4).fold(0, |w, j| w << 16 | 0x3f00 | small(j)),
         }
+    };
+    let words = buffer.data().cast::<u64>();
+    for i in 0..bytes.div_ceil(8) {
+        // SAFETY: within the buffer, which is aligned to 64.
+        unsafe { words.add(i).write(word(i)) };
     }
-    best
+    buffer
+}
+
+/// Seconds a call.
+fn time(calls: usize, subject: &mut dyn FnMut()) -> f64 {
+    let start = Instant::now();
+    (0..calls).for_each(|_| subject());
+    start.elapsed().as_secs_f64() / calls as f64
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 /// A name, how many tensors it reads or writes, and what to call.
@@ -66,16 +61,11 @@ type Subject<'a> = (&'a str, usize, Box<dyn FnMut() + 'a>);
 fn compare(name: &str, isa: Isa, pool: &dyn Parallel, dtype: DType, rows: usize, width: usize) {
     let elements = rows * width;
     let bytes = elements * dtype.bits() / 8;
-    let (mut a, mut b, mut c, mut o) = (
-        Buffer::new(dtype, elements),
-        Buffer::new(dtype, elements),
-        Buffer::new(dtype, elements),
-        Buffer::new(dtype, elements),
-    );
-    let mut w = Buffer::new(dtype, width);
-    let view = |buffer: &mut Buffer| Rows { data: buffer.data(), stride: width as isize };
+    let [a, b, c, o] = [(); 4].map(|()| buffer(dtype, elements));
+    let w = buffer(dtype, width);
+    let view = |buffer: &HostBuffer| Rows { data: buffer.data(), stride: width as isize };
     let weight = Some(Columns { data: w.data(), dtype });
-    let (input, second, out) = (view(&mut a), view(&mut b), view(&mut o));
+    let (input, residual, gate, out) = (view(&a), view(&b), view(&c), view(&o));
     let rms = RmsCall {
         rows,
         width,
@@ -96,7 +86,7 @@ fn compare(name: &str, isa: Isa, pool: &dyn Parallel, dtype: DType, rows: usize,
         groups: 1,
         dtype,
         input,
-        z: second,
+        z: gate,
         out,
         weight,
         eps: 1e-5,
@@ -105,12 +95,11 @@ fn compare(name: &str, isa: Isa, pool: &dyn Parallel, dtype: DType, rows: usize,
         round_normalised: false,
     };
     let stream = bytes >= last_level_cache();
-    let (rounds, calls) = (if stream { 15 } else { 200 }, ((1 << 22) / bytes).max(1));
+    let (rounds, calls) = (if stream { 41 } else { 201 }, ((1 << 22) / bytes).max(1));
     let copy = || {
         // SAFETY: two buffers of `bytes` bytes, aligned to 64.
         unsafe { ceilings::copy(isa, pool, input.data, out.data, bytes, stream) }
     };
-    let third = c.data();
     // SAFETY: buffers of `rows * width` elements that live to the end of this function; nothing else uses them meanwhile.
     let run = |call: &RmsCall| unsafe { rms_norm(isa, pool, call) };
     let subjects: Vec<Subject<'_>> = vec![
@@ -118,35 +107,30 @@ fn compare(name: &str, isa: Isa, pool: &dyn Parallel, dtype: DType, rows: usize,
         ("rms_norm", 2, Box::new(|| run(&rms))),
         ("rms_norm in place", 2, Box::new(|| run(&RmsCall { out: input, ..rms }))),
         ("rms_norm rounded", 2, Box::new(|| run(&RmsCall { round_normalised: true, ..rms }))),
-        (
-            "copy 2",
-            4,
-            Box::new(|| {
-                copy();
-                // SAFETY: as for `copy`.
-                unsafe { ceilings::copy(isa, pool, second.data, third, bytes, stream) }
-            }),
-        ),
-        ("fused_add_rms_norm", 4, Box::new(|| run(&RmsCall { residual: Some(second), ..rms }))),
-        ("fused_add in place", 4, Box::new(|| run(&RmsCall { residual: Some(second), out: input, ..rms }))),
+        ("fused_add_rms_norm", 4, Box::new(|| run(&RmsCall { residual: Some(residual), ..rms }))),
+        ("fused_add in place", 4, Box::new(|| run(&RmsCall { residual: Some(residual), out: input, ..rms }))),
         // SAFETY: as for `run`.
         ("layer_norm", 2, Box::new(|| unsafe { layer_norm(isa, pool, &layer) })),
         ("l2_norm", 2, Box::new(|| run(&RmsCall { statistic: Statistic::RootSum { eps: 1e-6 }, weight: None, ..rms }))),
         // SAFETY: as for `run`.
         ("rms_norm_gated", 3, Box::new(|| unsafe { rms_norm_gated(isa, pool, &gated) })),
     ];
-    let (labels, subjects): (Vec<_>, Vec<_>) = subjects.into_iter().map(|(n, t, f)| ((n, t), f)).unzip();
-    let times = best(rounds, calls, subjects);
-    let rate = |i: usize| (labels[i].1 * bytes) as f64 / times[i] / 1e9;
-    for (i, (label, tensors)) in labels.iter().enumerate() {
-        let ceiling = if *tensors == 4 { rate(4) } else { rate(0) };
+    for (label, tensors, mut subject) in subjects {
+        let mut copy = copy;
+        let (mut times, mut shares) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            let (ceiling, taken) = (time(calls, &mut copy) / 2.0, time(calls, &mut subject) / tensors as f64);
+            times.push(taken);
+            shares.push(ceiling / taken);
+        }
+        let taken = median(times);
         println!(
             "{name:24} {dtype:5} {:8} x{} {label:20} {:10.2} us {:7.1} GB/s {:5.0} %",
             isa.name(),
             pool.threads(),
-            times[i] * 1e6,
-            rate(i),
-            100.0 * rate(i) / ceiling
+            taken * tensors as f64 * 1e6,
+            bytes as f64 / taken / 1e9,
+            100.0 * median(shares)
         );
     }
 }

@@ -12,7 +12,7 @@ use super::rms::{Common, Statistic, run};
 use super::source::{Plain, Source, load};
 use super::{Columns, streams};
 use crate::rows::Rows;
-use crate::simd::{Elem, Isa, Simd, times_sigmoid, times_silu};
+use crate::simd::{Elem, Isa, Simd, times_sigmoid, times_sigmoid_16, times_silu, times_silu_16};
 
 /// The function applied to the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,16 @@ impl Activation {
         match self {
             Activation::Silu => times_silu(s, y, z),
             Activation::Sigmoid => times_sigmoid(s, y, z),
+        }
+    }
+
+    /// The same where the result is rounded to T at once.
+    #[inline(always)]
+    fn last<S: Simd, T: Elem>(self, s: S, y: S::F32, z: S::F32) -> S::F32 {
+        match self {
+            Activation::Silu if T::NARROW => times_silu_16(s, y, z),
+            Activation::Sigmoid if T::NARROW => times_sigmoid_16(s, y, z),
+            _ => self.times(s, y, z),
         }
     }
 
@@ -193,7 +203,7 @@ impl<F: Finish, T: Elem> Finish for Gated<F, T> {
         unsafe {
             let y = self.first.apply::<S, FULL>(s, i, n, y, round);
             let y = if round { T::round(s, y) } else { y };
-            self.activation.times(s, y, load::<S, T, FULL>(s, self.z.add(i), n))
+            self.activation.last::<S, T>(s, y, load::<S, T, FULL>(s, self.z.add(i), n))
         }
     }
 
@@ -201,8 +211,8 @@ impl<F: Finish, T: Elem> Finish for Gated<F, T> {
     unsafe fn apply_pair<S: Simd>(&self, s: S, i: usize, y: [S::F32; 2], round: bool) -> [S::F32; 2] {
         // SAFETY: the trait's clause.
         let (y, z) = unsafe { (self.first.apply_pair(s, i, y, round), T::load_pair(s, self.z.add(i))) };
-        let y = if round { [T::round(s, y[0]), T::round(s, y[1])] } else { y };
-        [self.activation.times(s, y[0], z[0]), self.activation.times(s, y[1], z[1])]
+        let y = if round { T::round_pair(s, y) } else { y };
+        [self.activation.last::<S, T>(s, y[0], z[0]), self.activation.last::<S, T>(s, y[1], z[1])]
     }
 
     #[inline(always)]

@@ -4,9 +4,11 @@
 //! Layer normalization, in f32, for rows far from zero as well.
 //!
 //! The variance of 10000, 10001, … cannot be had from sums of squares, and a mean of such numbers in f32 is itself off by
-//! a good part of a unit. So nothing is ever summed that is not near zero: the first pass sums `x - x[0]` and gives a
-//! provisional centre `m`; the second sums `d = x - m` and `d^2`. The mean of `d` corrects the centre, and the variance is
-//! `mean(d^2) - mean(d)^2` with a correction that is small beside it.
+//! a good part of a unit. So nothing is ever summed that is not near zero: the mean of the first columns gives a provisional
+//! centre `m`, and one pass sums `d = x - m` and `d^2`. The mean of `d` corrects the centre, and the variance is
+//! `mean(d^2) - mean(d)^2`, provided that the correction is small beside it. Where it is not, because the row begins unlike
+//! the rest of it, a second pass goes around the mean that the first one found. Which of the two a row takes depends on its
+//! own values alone.
 
 use std::ops::Range;
 
@@ -140,6 +142,13 @@ impl<T: Elem> Finish for Affine<T> {
     }
 }
 
+/// Columns whose mean is the provisional centre: its distance from that of a row of like columns is a tenth of their
+/// deviation.
+const CENTRE_COLUMNS: usize = 128;
+
+/// The largest part of the mean square that the correction may take away; it costs less than half a bit of the variance.
+const LARGEST_CORRECTION: f64 = 0.25;
+
 struct Centred<T> {
     input: Rows,
     out: Rows,
@@ -201,25 +210,39 @@ impl<T: Elem> Centred<T> {
         }
     }
 
-    /// The first two passes; `None` when the row needs f64.
+    /// The first pass, and a second one where it has to be; `None` when the row needs f64.
     ///
     /// # Safety
     /// - `self.width` columns are valid in `input`.
     #[inline(always)]
     unsafe fn centre<S: Simd>(&self, s: S, input: *const T) -> Option<Centre> {
-        let n = self.width as f64;
         // SAFETY: the caller's clause; no row is empty, for a width of 0 is not admitted with rows.
-        let first = unsafe { input.read() }.to_f64() as f32;
-        // SAFETY: the caller's clause.
-        let (offset, _) = unsafe { self.moments(s, input, first) };
-        let centre = (f64::from(first) + offset / n) as f32;
-        // SAFETY: the caller's clause.
-        let (rest, squares) = unsafe { self.moments(s, input, centre) };
-        let (rest, squares) = (rest / n, squares / n);
+        unsafe {
+            let first = input.read().to_f64() as f32;
+            let n = self.width.min(CENTRE_COLUMNS);
+            let (offset, _) = Self::block_of_moments(s, input, n, s.splat(first));
+            let mut centre = first + offset / n as f32;
+            // Twice at most: the second centre is the mean itself.
+            for _ in 0..2 {
+                let moments = self.moments(s, input, centre);
+                if let Some(centre) = self.settle(centre, moments) {
+                    return Some(centre);
+                }
+                centre = (f64::from(centre) + moments.0 / self.width as f64) as f32;
+            }
+        }
+        None
+    }
+
+    /// The row's scale from the sums around `centre`; `None` where that was too far from the mean, or f32 cannot do it.
+    #[inline(always)]
+    fn settle(&self, centre: f32, (sum, squares): (f64, f64)) -> Option<Centre> {
+        let n = self.width as f64;
+        let (rest, squares) = (sum / n, squares / n);
         let variance = squares - rest * rest;
-        // A correction that is not small would cancel; it takes sums that went wrong to get there.
-        let trusted = squares.is_finite() && rest * rest <= 0.5 * squares && variance + self.eps >= TRUSTED_FROM;
-        trusted.then(|| {
+        // A correction that is not small would cancel.
+        let near = squares.is_finite() && rest * rest <= LARGEST_CORRECTION * squares;
+        (near && variance + self.eps >= TRUSTED_FROM).then(|| {
             let inverse = 1.0 / (variance + self.eps).sqrt();
             Centre { centre, inverse: inverse as f32, shift: (-rest * inverse) as f32 }
         })

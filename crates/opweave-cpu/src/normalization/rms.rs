@@ -330,7 +330,7 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
                 }
                 let v = self.source.load_pair(s, i);
                 let y = [s.mul(v[0], inverse), s.mul(v[1], inverse)];
-                let y = if round { [T::round(s, y[0]), T::round(s, y[1])] } else { y };
+                let y = if round { T::round_pair(s, y) } else { y };
                 let y = self.finish.apply_pair(s, i, y, round);
                 self.source.keep_pair(s, i, v);
                 store_pair(s, self.out.add(i), y, stream);

@@ -159,7 +159,7 @@ impl<T: Elem> Source for Sum<T> {
         // SAFETY: the trait's clause.
         let (a, b) = unsafe { (T::load_pair(s, self.input.add(i)), T::load_pair(s, self.residual.add(i))) };
         let sum = [s.add(a[0], b[0]), s.add(a[1], b[1])];
-        if T::NARROW && self.rounded { [T::round(s, sum[0]), T::round(s, sum[1])] } else { sum }
+        if T::NARROW && self.rounded { T::round_pair(s, sum) } else { sum }
     }
 
     #[inline(always)]

@@ -80,6 +80,76 @@ unsafe fn rounded(v: __m512) -> __m512i {
     }
 }
 
+/// Rounds two vectors to bf16 at once: the even elements of the result from `even`, the odd ones from `odd`.
+///
+/// Upper and lower halves are gathered into a vector each. The upper half goes up by one where the lower one is above half
+/// of its range, or at half and the last bit that stays is set.
+///
+/// # Safety
+/// - The processor has AVX-512 F and BW.
+#[inline(always)]
+unsafe fn rounded_pair(even: __m512, odd: __m512) -> __m512i {
+    // SAFETY: the caller's clause.
+    unsafe {
+        // Unordered if either is NaN, which rounding could carry to infinity or zero.
+        if _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(even, odd) != 0 {
+            return rounded_with_nan(even, odd);
+        }
+        let (even, odd) = (_mm512_castps_si512(even), _mm512_castps_si512(odd));
+        // Bits of the second where the first has them, else of the third; a mask register would be loaded in every turn.
+        let halves = _mm512_set1_epi32(0xffff_0000_u32 as i32);
+        let upper = _mm512_ternarylogic_epi32::<0xca>(halves, odd, _mm512_srli_epi32::<16>(even));
+        let lower = _mm512_ternarylogic_epi32::<0xca>(halves, _mm512_slli_epi32::<16>(odd), even);
+        let one = _mm512_set1_epi16(1);
+        // 0x8000 where the last bit is set, else 0x8001: (!upper & 1) | 0x8000.
+        let from = _mm512_ternarylogic_epi32::<0xae>(upper, one, _mm512_set1_epi16(i16::MIN));
+        _mm512_mask_add_epi16(upper, _mm512_cmpge_epu16_mask(lower, from), upper, one)
+    }
+}
+
+/// [`rounded_pair`] where there is a NaN: apart, so that loops stay short.
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn rounded_with_nan(even: __m512, odd: __m512) -> __m512i {
+    // SAFETY: this function's own features.
+    let (even, odd) = unsafe { (rounded(even), rounded(odd)) };
+    _mm512_mask_blend_epi16(0xaaaa_aaaa, _mm512_srli_epi32::<16>(even), odd)
+}
+
+/// The even and the odd elements, widened.
+///
+/// # Safety
+/// - The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn widened_pair(bits: __m512i) -> [__m512; 2] {
+    // SAFETY: the caller's clause.
+    unsafe {
+        let odd = _mm512_and_si512(bits, _mm512_set1_epi32(0xffff_0000_u32 as i32));
+        [_mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits)), _mm512_castsi512_ps(odd)]
+    }
+}
+
+/// Writes 64 bytes; with `STREAM`, past the caches, `p` being aligned to 32.
+///
+/// # Safety
+/// - The processor has AVX-512 F; `p` is valid for writing 64 bytes, aligned to 32 if streamed.
+#[inline(always)]
+unsafe fn store_line<const STREAM: bool>(p: *mut u8, bits: __m512i) {
+    // SAFETY: the caller's clauses.
+    unsafe {
+        if !STREAM {
+            _mm512_storeu_si512(p.cast(), bits);
+        } else if (p as usize).is_multiple_of(64) {
+            // A whole line at once: nothing has to be combined on its way out.
+            _mm512_stream_si512(p.cast(), bits);
+        } else {
+            _mm256_stream_si256(p.cast(), _mm512_castsi512_si256(bits));
+            _mm256_stream_si256(p.cast::<__m256i>().add(1), _mm512_extracti64x4_epi64::<1>(bits));
+        }
+    }
+}
+
 // SAFETY of every block below: `self` proves the instructions; what a block reads or writes through a pointer is its
 // function's own clause.
 impl Simd for Avx512 {
@@ -305,29 +375,30 @@ impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn load_bf16_pair(self, p: *const bf16) -> [__m512; 2] {
         // SAFETY: `self` proves AVX-512 F; the caller's clause: twice LANES elements of two bytes are readable.
-        unsafe {
-            let bits = _mm512_loadu_si512(p.cast());
-            let odd = _mm512_and_si512(bits, _mm512_set1_epi32(0xffff_0000_u32 as i32));
-            [_mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits)), _mm512_castsi512_ps(odd)]
-        }
+        unsafe { widened_pair(_mm512_loadu_si512(p.cast())) }
     }
 
     #[inline(always)]
-    unsafe fn store_bf16_pair<const STREAM: bool>(self, p: *mut bf16, [even, odd]: [__m512; 2]) {
+    unsafe fn store_bf16_pair<const STREAM: bool>(self, p: *mut bf16, v: [__m512; 2]) {
         // SAFETY: `self` proves AVX-512 F and BW; the caller's clause: twice LANES elements of two bytes are writable,
-        // aligned to LANES of them if streamed, which is why the halves are stored apart.
+        // aligned to LANES of them if streamed.
+        unsafe { store_line::<STREAM>(p.cast(), rounded_pair(v[0], v[1])) }
+    }
+
+    #[inline(always)]
+    fn round_bf16_pair(self, v: [__m512; 2]) -> [__m512; 2] {
+        // SAFETY: `self` proves AVX-512 F and BW.
+        unsafe { widened_pair(rounded_pair(v[0], v[1])) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_f16_pair<const STREAM: bool>(self, p: *mut f16, [a, b]: [__m512; 2]) {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: twice LANES elements of two bytes are writable, aligned to
+        // LANES of them if streamed.
         unsafe {
-            let low = _mm512_srli_epi32::<16>(rounded(even));
-            let bits = _mm512_mask_blend_epi16(0xaaaa_aaaa, low, rounded(odd));
-            if STREAM && (p as usize).is_multiple_of(64) {
-                // A whole line at once: nothing has to be combined on its way out.
-                _mm512_stream_si512(p.cast(), bits);
-            } else if STREAM {
-                _mm256_stream_si256(p.cast(), _mm512_castsi512_si256(bits));
-                _mm256_stream_si256(p.cast::<__m256i>().add(1), _mm512_extracti64x4_epi64::<1>(bits));
-            } else {
-                _mm512_storeu_si512(p.cast(), bits);
-            }
+            let low = _mm512_castsi256_si512(_mm512_cvtps_ph::<NEAREST>(a));
+            let bits = _mm512_inserti64x4::<1>(low, _mm512_cvtps_ph::<NEAREST>(b));
+            store_line::<STREAM>(p.cast(), bits);
         }
     }
 

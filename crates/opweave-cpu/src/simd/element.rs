@@ -62,6 +62,12 @@ pub trait Elem: Element + Default {
     /// Rounds lanes to this type and widens them again.
     fn round<S: Simd>(s: S, v: S::F32) -> S::F32;
 
+    /// The same for two vectors.
+    #[inline(always)]
+    fn round_pair<S: Simd>(s: S, v: [S::F32; 2]) -> [S::F32; 2] {
+        [Self::round(s, v[0]), Self::round(s, v[1])]
+    }
+
     /// The exact value.
     fn to_f64(self) -> f64;
 
@@ -103,9 +109,19 @@ pub trait Elem: Element + Default {
 pub(super) const MAX_LANES: usize = 16;
 
 macro_rules! elem {
-    ($type:ty, $narrow:literal, $load:ident, $store:ident, $round:expr, $to:expr, $from:expr $(, $load_pair:ident, $store_pair:ident, $order:ident)?) => {
+    ($type:ty, $narrow:literal, $load:ident, $store:ident, $round:expr, $to:expr, $from:expr
+        $(, store_pair $store_pair:ident)? $(, load_pair $load_pair:ident, round_pair $round_pair:ident, pair_order $order:ident)?
+    ) => {
         impl Elem for $type {
             const NARROW: bool = $narrow;
+
+            $(
+                #[inline(always)]
+                unsafe fn store_pair<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: [S::F32; 2]) {
+                    // SAFETY: the caller's clauses are the same.
+                    unsafe { s.$store_pair::<STREAM>(p, v) }
+                }
+            )?
 
             $(
                 #[inline(always)]
@@ -115,9 +131,8 @@ macro_rules! elem {
                 }
 
                 #[inline(always)]
-                unsafe fn store_pair<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: [S::F32; 2]) {
-                    // SAFETY: the caller's clauses are the same.
-                    unsafe { s.$store_pair::<STREAM>(p, v) }
+                fn round_pair<S: Simd>(s: S, v: [S::F32; 2]) -> [S::F32; 2] {
+                    s.$round_pair(v)
                 }
 
                 #[inline(always)]
@@ -157,7 +172,16 @@ macro_rules! elem {
 }
 
 elem!(f32, false, load_f32, store_f32, |_, v| v, f64::from, |v| v as f32);
-elem!(f16, true, load_f16, store_f16, S::round_f16, f16::to_f64, |v| f16::from_f32(to_odd_f32(v)));
+elem!(
+    f16,
+    true,
+    load_f16,
+    store_f16,
+    S::round_f16,
+    f16::to_f64,
+    |v| f16::from_f32(to_odd_f32(v)),
+    store_pair store_f16_pair
+);
 elem!(
     bf16,
     true,
@@ -166,9 +190,10 @@ elem!(
     S::round_bf16,
     bf16::to_f64,
     |v| bf16::from_f32(to_odd_f32(v)),
-    load_bf16_pair,
-    store_bf16_pair,
-    bf16_pair_order
+    store_pair store_bf16_pair,
+    load_pair load_bf16_pair,
+    round_pair round_bf16_pair,
+    pair_order bf16_pair_order
 );
 
 /// Codes saturate, and so are no place for activations that may overflow; see [`Code`].

@@ -27,7 +27,7 @@ pub use avx512::Avx512;
 pub use code::{Code, CodeKind};
 pub use element::Elem;
 pub use isa::{Isa, last_level_cache};
-pub(crate) use math::{times_sigmoid, times_silu};
+pub(crate) use math::{times_sigmoid, times_sigmoid_16, times_silu, times_silu_16};
 pub use portable::Portable;
 
 /// A body that runs under an instruction set.
@@ -184,6 +184,25 @@ pub trait Simd: Copy + Send + Sync + 'static {
         unsafe {
             self.store_bf16::<STREAM>(p, v[0]);
             self.store_bf16::<STREAM>(p.add(Self::LANES), v[1]);
+        }
+    }
+
+    /// [`Simd::round_bf16`] of two vectors.
+    #[inline(always)]
+    fn round_bf16_pair(self, v: [Self::F32; 2]) -> [Self::F32; 2] {
+        [self.round_bf16(v[0]), self.round_bf16(v[1])]
+    }
+
+    /// Rounds as [`Simd::round_f16`] and writes two vectors of consecutive elements.
+    ///
+    /// # Safety
+    /// - As for [`Simd::store_f32`], with twice `LANES` elements of f16.
+    #[inline(always)]
+    unsafe fn store_f16_pair<const STREAM: bool>(self, p: *mut half::f16, v: [Self::F32; 2]) {
+        // SAFETY: the caller's clauses.
+        unsafe {
+            self.store_f16::<STREAM>(p, v[0]);
+            self.store_f16::<STREAM>(p.add(Self::LANES), v[1]);
         }
     }
 

@@ -147,8 +147,9 @@ impl<U: Elem> SimdOp for Paired<'_, U> {
                 let v = U::pair_order(s, f32::load_pair(s, self.0.as_ptr().add(i)));
                 U::store_pair::<S, false>(s, out.as_mut_ptr().add(i), v);
                 let back = U::load_pair(s, out.as_ptr().add(i));
+                let rounded = U::round_pair(s, v);
                 for k in 0..2 {
-                    s.store_f32::<false>(wide.as_mut_ptr().add(k * S::LANES), U::round(s, v[k]));
+                    s.store_f32::<false>(wide.as_mut_ptr().add(k * S::LANES), rounded[k]);
                     s.store_f32::<false>(again.as_mut_ptr().add(k * S::LANES), back[k]);
                 }
             }

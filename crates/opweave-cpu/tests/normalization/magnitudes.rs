@@ -127,7 +127,7 @@ fn the_least_divisor_of_an_l2_norm() {
     }
 }
 
-/// Case A41 and its kind: rows far from zero, constant rows, an outlier in the first place.
+/// Case A41 and its kind: rows far from zero, constant rows, outliers, rows that do not go on as they began.
 #[test]
 fn layer_norm_of_rows_far_from_zero() {
     for isa in Isa::available() {
@@ -145,6 +145,8 @@ fn layer_norm_of_rows_far_from_zero() {
                 ("narrow", |r, c| 8_388_608.0 + (noise(1, r, c) > 0.0) as u8 as f64),
                 ("outlier", |r, c| if c == 0 { 1e4 } else { noise(1, r, c) }),
                 ("late outlier", |r, c| if c == 3 { -3e4 } else { noise(1, r, c) }),
+                // The provisional centre is that of the first columns, and no good for the others.
+                ("step", |r, c| if c < 130 { 1e6 + noise(1, r, c) } else { noise(1, r, c) }),
                 ("drift", |r, c| 1e3 * c as f64 + noise(1, r, c)),
             ] {
                 let call = call(config, width, 2, value);

@@ -3,5 +3,4 @@
 
 //! The references, one module for each family and one file for each operator.
 
-pub mod embedding;
 pub mod normalization;
