@@ -17,6 +17,11 @@ pub trait StreamBackend: Sync {
     /// # Errors
     /// [`DeviceError`] of the work or the driver.
     fn synchronize(&self) -> Result<(), DeviceError>;
+
+    /// Whether a capture of the driver's is under way on the stream.
+    fn is_capturing(&self) -> bool {
+        false
+    }
 }
 
 /// A stream of the caller's, borrowed for one call: a `CUstream`, an `aclrtStream`, or a pool of CPU threads.
@@ -90,6 +95,11 @@ impl<'a> StreamRef<'a> {
     #[inline]
     pub fn is_recording(&self) -> bool {
         self.host.is_some_and(HostStream::is_recording)
+    }
+
+    /// Whether the driver captures the stream: work is then recorded and cannot be waited for.
+    pub fn is_capturing(&self) -> bool {
+        self.backend.is_capturing()
     }
 
     /// Adds a call to the graph that a host stream is recording.

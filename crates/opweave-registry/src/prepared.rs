@@ -300,7 +300,8 @@ impl<O: Operator> Prepared<O> {
         }
         // SAFETY: the clauses of `Plan::enqueue` are those of this function's callers.
         let mut result = unsafe { self.plans[index].plan.enqueue(args, workspace, stream) };
-        if self.synchronise && result.is_ok() {
+        // What a driver captures has not run, and cannot be waited for.
+        if self.synchronise && result.is_ok() && !stream.is_capturing() {
             result = stream.synchronize().map_err(LaunchError::from);
         }
         result.map_err(|e| self.failed(index, stream, e))

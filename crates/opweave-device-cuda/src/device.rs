@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! A device that a harness owns.
+
+use std::sync::Arc;
+
+use opweave_device::{Buffer, Device, DeviceError, DeviceInfo, DeviceKey, FaultSink, Stream};
+use opweave_tensor::DeviceId;
+
+use crate::instance::{attribute, query};
+use crate::{Context, CudaBuffer, CudaFaults, CudaStream};
+
+/// A GPU with memory and streams of opweave's own.
+#[derive(Debug)]
+pub struct CudaDevice {
+    context: Arc<Context>,
+}
+
+impl CudaDevice {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// [`DeviceError`]: no driver, no such device, or what the driver says.
+    pub fn open(device: DeviceId) -> Result<Self, DeviceError> {
+        Ok(CudaDevice { context: Context::primary(device)? })
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Bytes of the second-level cache.
+    pub fn level_two_cache(&self) -> Option<u64> {
+        let bytes = query(self.context.driver(), self.context.ordinal(), attribute::L2_BYTES).ok()?;
+        u64::try_from(bytes).ok().filter(|&bytes| bytes > 0)
+    }
+}
+
+impl Device for CudaDevice {
+    fn id(&self) -> DeviceId {
+        self.context.device()
+    }
+
+    fn key(&self) -> &DeviceKey {
+        &self.context.info().key
+    }
+
+    fn info(&self) -> &DeviceInfo {
+        self.context.info()
+    }
+
+    fn allocate(&self, bytes: usize, align: usize) -> Result<Box<dyn Buffer>, DeviceError> {
+        Ok(Box::new(CudaBuffer::new(self.context.clone(), bytes, align)?))
+    }
+
+    fn stream(&self) -> Result<Box<dyn Stream>, DeviceError> {
+        Ok(Box::new(CudaStream::new(self.context.clone())?))
+    }
+
+    fn faults(&self) -> Result<Box<dyn FaultSink>, DeviceError> {
+        Ok(Box::new(CudaFaults::new(self.context.clone())?))
+    }
+
+    fn has_graphs(&self) -> bool {
+        true
+    }
+}

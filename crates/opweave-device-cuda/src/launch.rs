@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Launches.
+
+use std::ffi::c_void;
+
+use opweave_device::{DeviceError, LaunchError, StreamRef};
+
+use crate::Function;
+use crate::driver::{LaunchAttribute, LaunchConfig};
+
+/// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
+const CLUSTER_DIMENSION: u32 = 4;
+/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
+const DEPENDENT_LAUNCH: u32 = 6;
+
+/// The shape of a launch. All but the number of blocks is decided when a plan is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grid {
+    /// Blocks along x; a launch of none is none.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared_memory: u32,
+    /// Blocks of a cluster; 0 or 1 without clusters.
+    pub cluster: u32,
+}
+
+/// A kernel with its attributes: everything but arguments and the number of blocks.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    function: Function,
+    /// Whether the kernel may start while the one before it on the stream is finishing. It waits for it by itself.
+    dependent: bool,
+}
+
+impl Launch {
+    /// `dependent`: with programmatic dependent launch, which takes a kernel whose every block executes the wait.
+    pub fn new(function: Function, dependent: bool) -> Self {
+        Launch { function, dependent }
+    }
+
+    /// The kernel.
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// Launches with one argument, a plain struct that the kernel takes by value.
+    ///
+    /// # Errors
+    /// [`LaunchError`] of the driver, or for a stream of another device.
+    ///
+    /// # Safety
+    /// - `P` is laid out as the kernel's only parameter.
+    /// - What it points to is valid for what the kernel does, until the work has finished.
+    #[inline]
+    pub unsafe fn run<P: Copy>(&self, grid: Grid, parameters: &P, stream: StreamRef<'_>) -> Result<(), LaunchError> {
+        let context = &self.function.context;
+        if stream.device() != context.device() {
+            let what = format!("the plan is for this device and the stream is of {}", stream.device());
+            return Err(DeviceError::State { device: context.device(), what }.into());
+        }
+        if grid.blocks == 0 {
+            return Ok(());
+        }
+        let mut attributes = [LaunchAttribute { id: 0, padding: 0, value: [0; 16] }; 2];
+        let mut count = 0;
+        if self.dependent {
+            attributes[count].id = DEPENDENT_LAUNCH;
+            attributes[count].value[0] = 1;
+            count += 1;
+        }
+        if grid.cluster > 1 {
+            attributes[count].id = CLUSTER_DIMENSION;
+            attributes[count].value[..3].copy_from_slice(&[grid.cluster, 1, 1]);
+            count += 1;
+        }
+        let config = LaunchConfig {
+            grid: [grid.blocks, 1, 1],
+            block: [grid.threads, 1, 1],
+            shared_memory: grid.shared_memory,
+            stream: stream.raw(),
+            attributes: attributes.as_mut_ptr(),
+            attribute_count: count as u32,
+        };
+        let mut pointers: [*mut c_void; 1] = [(&raw const *parameters).cast_mut().cast()];
+        let _current = context.enter()?;
+        let launch = context.driver().launch;
+        // SAFETY: config, attributes and parameters are alive during the call, which copies them; the parameters are laid out
+        // as the kernel's by the caller's clause; function and stream are alive.
+        let status =
+            unsafe { launch(&raw const config, self.function.raw, pointers.as_mut_ptr(), std::ptr::null_mut()) };
+        Ok(context.check(status)?)
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! NVIDIA GPUs.
+//!
+//! The driver is looked for when it is first needed and never linked: a machine without one gets an answer, not an abort.
+//! [`backend`] says what there is without creating a context. Engines lend their own streams ([`BorrowedStream`]); the
+//! [`CudaDevice`] with memory and streams of its own is for harnesses. Both live in the device's primary context, as the CUDA
+//! runtime, PyTorch and candle do.
+
+mod buffer;
+mod context;
+mod device;
+mod driver;
+mod fault;
+mod graph;
+mod instance;
+mod launch;
+mod module;
+mod stream;
+
+pub use buffer::CudaBuffer;
+pub use context::{Context, Current};
+pub use device::CudaDevice;
+pub use driver::{Driver, LoadError};
+pub use fault::CudaFaults;
+pub use graph::{CudaEvent, CudaGraph};
+pub use instance::{backend, driver};
+pub use launch::{Grid, Launch};
+pub use module::{Function, FunctionAttributes, Module};
+pub use stream::{BorrowedStream, CudaStream};
