@@ -79,6 +79,14 @@ pub enum LaunchError {
     /// A value in the data was outside its table, and the stream has no fault buffer. On the CPU nothing was written.
     #[error(transparent)]
     Fault(#[from] Fault),
+    /// One call of a graph failed.
+    #[error("{call}: {source}")]
+    Replay {
+        /// The operation, its kernel and its problem.
+        call: String,
+        /// What went wrong.
+        source: Box<LaunchError>,
+    },
     /// The plan cannot do what it was asked, against its own needs: a defect of the kernel.
     #[error("the kernel refused a call that its plan admits: {0}")]
     Refused(String),

@@ -320,10 +320,18 @@ impl<O: Operator> Prepared<O> {
             let what = format!("{} cannot be captured: it runs in eager mode only", spec.name);
             return Err(self.failed(index, stream, DeviceError::State { device: self.device(), what }.into()));
         }
-        let plan = Arc::clone(&self.plans[index].plan);
+        let (plan, problem, kernel) = (Arc::clone(&self.plans[index].plan), self.problem, spec.name.clone());
         let call = Box::new(move |stream: StreamRef<'_>| {
             // SAFETY: whoever captured the call vouched that its memory lives as long as the graph is replayed.
-            unsafe { plan.enqueue(&args, workspace, stream) }
+            let launched = unsafe { plan.enqueue(&args, workspace, stream) };
+            launched.map_err(|source| LaunchError::Replay {
+                call: format!(
+                    "{}: kernel `{kernel}` failed for problem [{}] in a graph",
+                    O::NAME,
+                    O::all_facts(&problem)
+                ),
+                source: Box::new(source),
+            })
         });
         stream.record(call).map_err(|e| self.failed(index, stream, e.into()))
     }

@@ -41,6 +41,11 @@ pub enum Winner {
     Override(Override),
     /// It has the highest rank, or the smallest name among equals.
     Rank,
+    /// The same, and the measured profile names a row that does not apply here, or is not there any more.
+    RankOver {
+        /// The row that the profile names.
+        measured: String,
+    },
 }
 
 impl fmt::Display for Winner {
@@ -49,6 +54,12 @@ impl fmt::Display for Winner {
             Winner::Profile => f.write_str("the measured profile names it"),
             Winner::Override(o) => write!(f, "override `{}` ({})", o.value, o.source),
             Winner::Rank => f.write_str("highest rank, then smallest name"),
+            Winner::RankOver { measured } => {
+                write!(
+                    f,
+                    "highest rank, then smallest name; the measured profile names {measured}, which does not apply"
+                )
+            }
         }
     }
 }
@@ -125,14 +136,14 @@ pub fn select<'a>(registry: &'a FrozenRegistry, query: &Query<'_>) -> Result<Sel
     let rows: Vec<(&Row, Result<i32, Reject>)> =
         registry.rows_of(query.operation).map(|row| (row, judge(row, query, full_name))).collect();
     let eligible = || rows.iter().filter_map(|(row, verdict)| Some((*row, *verdict.as_ref().ok()?)));
-    let measured = query.profile.and_then(|p| p.implementation(query));
-    let measured = measured.and_then(|name| eligible().find(|(row, _)| row.spec().name == name));
+    let named = query.profile.and_then(|p| p.implementation(query));
+    let measured = named.and_then(|name| eligible().find(|(row, _)| row.spec().name == name));
     // Rows come in ascending order of name and `max_by_key` keeps the last maximum, so reverse for the smallest name.
     let best = || eligible().collect::<Vec<_>>().into_iter().rev().max_by_key(|&(_, rank)| rank);
     let (chosen, winner) = match (query.overriding, measured) {
         (Some(o), _) => (best(), Winner::Override(o.clone())),
         (None, Some(row)) => (Some(row), Winner::Profile),
-        (None, None) => (best(), Winner::Rank),
+        (None, None) => (best(), named.map_or(Winner::Rank, |name| Winner::RankOver { measured: name.to_owned() })),
     };
     let considered = rows.iter().map(|(row, verdict)| Considered {
         name: row.spec().name.clone(),

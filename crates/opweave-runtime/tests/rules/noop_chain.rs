@@ -354,7 +354,9 @@ fn a_replayed_fault_stops_the_replay_and_reaches_the_streams_buffer() {
     let at = call.buffers.iter().position(|b| b.data() == call.args.slots.data()).unwrap();
     call.buffers[at].write(0, &16_i32.to_ne_bytes()).unwrap();
     let error = graph.replay(StreamRef::host(&stream).with_faults(&faults)).unwrap_err();
-    assert!(matches!(error, LaunchError::Fault(_)), "{error}");
+    let LaunchError::Replay { call: named, source } = &error else { panic!("{error}") };
+    assert!(matches!(**source, LaunchError::Fault(_)), "{error}");
+    assert!(named.starts_with("test_attention: kernel `noop.") && named.contains("problem ["), "{error}");
     assert_eq!(faults.take().unwrap().unwrap().row, 0);
 }
 

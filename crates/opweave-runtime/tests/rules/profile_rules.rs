@@ -166,6 +166,7 @@ fn a_profile_beats_rank_an_override_beats_the_profile_and_filters_beat_both() {
     let (b, c, gone) = (named("b"), named("c"), named("gone"));
     let none = Demands::default();
     let deterministic = Demands { deterministic: true, batch_invariant: false };
+    let over = |name: &str| Winner::RankOver { measured: name.to_owned() };
     assert_eq!(chosen(None, None, none), ("a".into(), Winner::Rank));
     assert_eq!(chosen(Some(&b), None, none), ("b".into(), Winner::Profile));
     let a = Override { value: "a".into(), source: OverrideSource::Argument };
@@ -174,8 +175,9 @@ fn a_profile_beats_rank_an_override_beats_the_profile_and_filters_beat_both() {
     let native = Override { value: "native".into(), source: OverrideSource::Argument };
     assert_eq!(chosen(Some(&b), Some(&native), none), ("a".into(), Winner::Override(native.clone())));
     assert_eq!(chosen(Some(&c), None, none), ("c".into(), Winner::Profile));
-    assert_eq!(chosen(Some(&c), None, deterministic), ("a".into(), Winner::Rank), "a row that does not apply");
-    assert_eq!(chosen(Some(&gone), None, none), ("a".into(), Winner::Rank));
+    assert_eq!(chosen(Some(&c), None, deterministic), ("a".into(), over("c")), "a row that does not apply");
+    assert_eq!(chosen(Some(&gone), None, none), ("a".into(), over("gone")));
+    assert!(over("c").to_string().ends_with("the measured profile names c, which does not apply"));
     assert_eq!(b.profile().entries.len(), 1);
 }
 
