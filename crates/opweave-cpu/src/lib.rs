@@ -7,8 +7,11 @@
 //! `cpu.reference.<op>`. Kernels run on the threads that the caller's stream lends them; results do not depend on how
 //! many there are.
 
+mod bytes;
 pub mod ceilings;
+pub mod embedding;
 mod faults;
+pub mod indices;
 mod native;
 pub mod normalization;
 mod ops;

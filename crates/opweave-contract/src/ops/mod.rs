@@ -3,12 +3,13 @@
 
 //! The operators, one module for each family and one file for each operator.
 
+pub mod embedding;
 pub mod normalization;
 
 use crate::OperationDecl;
 
 /// Every operation of this workspace, family by family.
-pub const FAMILIES: &[&[OperationDecl]] = &[normalization::OPERATIONS];
+pub const FAMILIES: &[&[OperationDecl]] = &[normalization::OPERATIONS, embedding::OPERATIONS];
 
 /// Every operation of this workspace.
 pub fn operations() -> impl Iterator<Item = &'static OperationDecl> {

@@ -64,6 +64,10 @@ fn break_all<O: Operator>() -> Covered {
     let mut covered = BTreeSet::new();
     for problem in &problems::<O>() {
         let specs = specs::<O>(problem);
+        // Nothing of an empty tensor can be broken; see `empty_tensors_need_no_memory_and_no_strides`.
+        if specs.tensors().any(|s| s.present && s.bytes(&dims::<O>()) == 0) {
+            continue;
+        }
         let whole = O::check(&specs, &assemble::<O>(&specs, Source::new(dims::<O>())));
         assert_eq!(whole.unwrap(), dims::<O>(), "{}: the call that is not broken, {problem:?}", O::NAME);
         let mut breaker = Breaker::<O> { problem, specs: &specs, covered: &mut covered };
@@ -216,7 +220,7 @@ fn break_promises<O: Operator>(b: &mut Breaker<'_, O>) {
         let contiguous = with_facts::<O>(b.problem, &[format!("{}.contiguous=true", spec.name)]);
         let contiguous = specs::<O>(&contiguous);
         assert!(b.check(&contiguous, Source::new(dims::<O>())).is_ok());
-        if spec.dims.iter().any(|d| d.strided) {
+        if spec.dims.iter().zip(&shape).any(|(d, &size)| d.strided && size > 1) {
             let padded = b.check(b.specs, Source { padding: 16, ..Source::new(dims::<O>()) });
             assert!(padded.is_ok(), "{}: strides that the contract allows: {padded:?}", O::NAME);
             let result = b.check(&contiguous, Source { padding: 16, ..Source::new(dims::<O>()) });
@@ -305,7 +309,6 @@ fn every_clause_broken_one_at_a_time_is_named() {
         Clause::Device,
         Clause::Layout,
         Clause::Overlap,
-        Clause::Range,
     ]
     .map(Clause::name)
     .into();
@@ -316,7 +319,7 @@ fn every_clause_broken_one_at_a_time_is_named() {
         all.extend(covered);
     }
     // Workspace is checked by the prepared operator, not by the contract's checker.
-    assert!(all.contains("presence") && all.contains("minimum"), "{all:?}");
+    assert!(all.contains("presence") && all.contains("minimum") && all.contains("range"), "{all:?}");
 }
 
 #[test]

@@ -28,6 +28,7 @@ macro_rules! for_each_operator {
             $function::<LayerNorm>(),
             $function::<L2Norm>(),
             $function::<RmsNormGated>(),
+            $function::<opweave_contract::ops::embedding::Embedding>(),
         ];
         // The list above is checked against the declarations, so that no operator is forgotten.
         crate::assert_all_listed(&covered.iter().map(|(name, _)| *name).collect::<Vec<_>>());

@@ -3,11 +3,13 @@
 
 //! Launchers: from the arguments of a call to a kernel body. One file for each operator.
 
+mod embedding;
 mod normalization;
 
 use opweave_registry::{Registry, RegistryError};
 
 /// Registers every row of this crate.
 pub(crate) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    embedding::register(registry)?;
     normalization::register(registry)
 }

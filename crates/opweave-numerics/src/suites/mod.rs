@@ -3,6 +3,7 @@
 
 //! The suites of opweave's operators: one file for each, under the operator's own stem.
 
+mod embedding;
 mod normalization;
 
 use crate::suite::{CatalogDefect, SuiteSet};
@@ -13,6 +14,7 @@ use crate::suite::{CatalogDefect, SuiteSet};
 /// [`CatalogDefect`]; a test holds that there is none.
 pub fn builtin() -> Result<SuiteSet, CatalogDefect> {
     let mut set = SuiteSet::new();
+    embedding::add(&mut set)?;
     normalization::add(&mut set)?;
     Ok(set)
 }

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests and their helpers: what cannot be set up is a failed test")]
 
+mod faults;
 mod harness;
 mod refusal;
 mod run;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use opweave_contract::{ArgVisitor, DynDims, OperationDecl, Operator, Role, ops};
 use opweave_device::cpu::{CpuDevice, Serial};
-use opweave_device::{Device, DeviceKind, LaunchError, RawFault, StreamRef};
+use opweave_device::{Device, DeviceKind, LaunchError, RawFault, StreamRef, operation_code};
 use opweave_numerics::suite::{ArgumentKind, Axis, Case, Suite, SuiteArgument, SuiteArguments, SuiteSet, tensor_suite};
 use opweave_numerics::{Config, Ground, Interrupt, Report, RunError, Silent, codec, run, suites};
 use opweave_reference::{Arguments, Reference, Values};
@@ -42,6 +42,12 @@ pub(crate) enum Damage {
     Place,
     /// It keeps the results of the first call with the same memory.
     Baked,
+    /// It does not raise the faults of its data.
+    NoFault,
+    /// It raises the fault of its data in the next row.
+    FaultRow,
+    /// It raises the fault of its data only when its first call runs, not when a graph does.
+    FaultOnce,
     /// It raises a fault.
     Fault,
     /// It raises a fault through the error of the launch.
@@ -194,6 +200,11 @@ impl<O: Reference> Plan<O> for ReferencePlan<O> {
         let scalars = scalars.map(|(s, &v)| if self.damage == Damage::Ignores(s.name) { s.default } else { v });
         let mut arguments = Arguments::new::<O>(tensors, scalars.collect());
         O::reference(&problem, &mut arguments).map_err(|e| LaunchError::Refused(e.to_string()))?;
+        let raises = self.damage != Damage::NoFault && (self.damage != Damage::FaultOnce || call == 0);
+        if let Some(fault) = arguments.faults().first().filter(|_| raises) {
+            let row = fault.row + u64::from(self.damage == Damage::FaultRow);
+            stream.faults().unwrap().raise(RawFault { operation: operation_code(O::NAME), clause: fault.clause, row });
+        }
         let mut results: Vec<Vec<u64>> = Vec::new();
         for (spec, view) in specs.tensors().zip(&seen.tensors) {
             let (true, Some(view)) = (spec.role.writes(), view) else {
@@ -262,7 +273,7 @@ impl<O: Operator> ReferencePlan<O> {
 /// All operations that opweave declares, without their own rows.
 pub(crate) fn operations() -> Vec<OperationDecl> {
     let bare = |operation: &OperationDecl| OperationDecl { implementations: &[], ..*operation };
-    ops::normalization::OPERATIONS.iter().map(bare).collect()
+    ops::operations().map(bare).collect()
 }
 
 /// A registry with what `register` puts into it.
@@ -275,13 +286,15 @@ pub(crate) fn registry(register: impl FnOnce(&mut Registry)) -> Arc<FrozenRegist
 
 /// Registers one kernel of every operator.
 pub(crate) fn register_all(registry: &mut Registry, name: &str, damage: Damage) {
+    use ops::embedding::*;
     use ops::normalization::*;
     macro_rules! each {
-        ($($op:ident),*) => {
+        ($($op:ident),* $(,)?) => {
             $(registry.register::<$op, _>(Arc::new(ByReference::<$op>::new(name, damage))).unwrap();)*
         };
     }
     each!(RmsNorm, GemmaRmsNorm, FusedAddRmsNorm, FusedAddGemmaRmsNorm, LayerNorm, L2Norm, RmsNormGated);
+    each!(Embedding);
 }
 
 /// Runs on the CPU, on one thread.

@@ -3,4 +3,5 @@
 
 //! The references, one module for each family and one file for each operator.
 
+pub mod embedding;
 pub mod normalization;

@@ -7,6 +7,8 @@
 //! [`initialize`](crate::initialize) prepared for this process. Engines with device pointers call
 //! [`Prepared::enqueue`](crate::Prepared::enqueue) instead.
 
+mod embedding;
 mod normalization;
 
+pub use embedding::*;
 pub use normalization::*;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The embedding family.
+
+#[expect(clippy::module_inception, reason = "the family is called after its operator")]
+mod embedding;
+
+use crate::suite::{CatalogDefect, SuiteSet};
+
+pub(super) fn add(set: &mut SuiteSet) -> Result<(), CatalogDefect> {
+    set.add(embedding::EmbeddingSuite)?;
+    Ok(())
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The embedding family.
+
+#[expect(clippy::module_inception, reason = "the family is called after its operator")]
+pub mod embedding;
