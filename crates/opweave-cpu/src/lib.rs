@@ -16,6 +16,7 @@ mod native;
 pub mod normalization;
 mod ops;
 mod reference;
+pub mod rotary;
 mod rows;
 pub mod simd;
 

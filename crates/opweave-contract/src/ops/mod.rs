@@ -5,11 +5,12 @@
 
 pub mod embedding;
 pub mod normalization;
+pub mod rotary;
 
 use crate::OperationDecl;
 
 /// Every operation of this workspace, family by family.
-pub const FAMILIES: &[&[OperationDecl]] = &[normalization::OPERATIONS, embedding::OPERATIONS];
+pub const FAMILIES: &[&[OperationDecl]] = &[normalization::OPERATIONS, embedding::OPERATIONS, rotary::OPERATIONS];
 
 /// Every operation of this workspace.
 pub fn operations() -> impl Iterator<Item = &'static OperationDecl> {

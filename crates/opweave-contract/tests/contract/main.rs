@@ -13,6 +13,7 @@ mod pages;
 mod pieces;
 mod probe;
 mod problems;
+mod rotary_table;
 mod round_trips;
 mod sharing;
 
@@ -29,6 +30,8 @@ macro_rules! for_each_operator {
             $function::<L2Norm>(),
             $function::<RmsNormGated>(),
             $function::<opweave_contract::ops::embedding::Embedding>(),
+            $function::<opweave_contract::ops::rotary::RotaryEmbedding>(),
+            $function::<opweave_contract::ops::rotary::FusedQkNormRope>(),
         ];
         // The list above is checked against the declarations, so that no operator is forgotten.
         crate::assert_all_listed(&covered.iter().map(|(name, _)| *name).collect::<Vec<_>>());

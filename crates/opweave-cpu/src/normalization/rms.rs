@@ -40,7 +40,7 @@ pub enum Statistic {
 impl Statistic {
     /// The divisor.
     #[inline(always)]
-    pub(super) fn divisor(self, sum: f64, width: usize) -> f64 {
+    pub(crate) fn divisor(self, sum: f64, width: usize) -> f64 {
         match self {
             Statistic::RootMeanSquare { eps } => (sum / width as f64 + eps).sqrt(),
             Statistic::RootSum { eps } => (sum + eps).sqrt(),
@@ -54,7 +54,7 @@ impl Statistic {
 
     /// The reciprocal of the divisor, or `None` when the row needs f64.
     #[inline(always)]
-    pub(super) fn inverse(self, sum: f64, width: usize) -> Option<f32> {
+    pub(crate) fn inverse(self, sum: f64, width: usize) -> Option<f32> {
         let divisor = self.divisor(sum, width);
         (sum.is_finite() && divisor * divisor >= TRUSTED_FROM).then(|| (1.0 / divisor) as f32)
     }

@@ -5,11 +5,13 @@
 
 mod embedding;
 mod normalization;
+mod rotary;
 
 use opweave_registry::{Registry, RegistryError};
 
 /// Registers every row of this crate.
 pub(crate) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    rotary::register(registry)?;
     embedding::register(registry)?;
     normalization::register(registry)
 }

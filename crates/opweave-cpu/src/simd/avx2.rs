@@ -202,6 +202,12 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn swap_pairs(self, a: __m256) -> __m256 {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_permute_ps::<0b10_11_00_01>(a) }
+    }
+
+    #[inline(always)]
     fn round(self, a: __m256) -> __m256 {
         // SAFETY: `self` proves AVX.
         unsafe { _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }

@@ -292,6 +292,12 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn swap_pairs(self, a: __m512) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_permute_ps::<0b10_11_00_01>(a) }
+    }
+
+    #[inline(always)]
     fn round(self, a: __m512) -> __m512 {
         // SAFETY: `self` proves AVX-512 F.
         unsafe { _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a) }

@@ -97,6 +97,9 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// The sum of all lanes, always in the same order: halves are added until one lane is left.
     fn sum(self, a: Self::F32) -> f32;
 
+    /// Lanes 0 and 1 exchanged, 2 and 3, and so on.
+    fn swap_pairs(self, a: Self::F32) -> Self::F32;
+
     /// The first `n` lanes, zero in the others.
     #[inline(always)]
     fn first_lanes(self, a: Self::F32, n: usize) -> Self::F32 {

@@ -192,6 +192,13 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn swap_pairs(self, a: V) -> V {
+        let mut out = a;
+        out.as_chunks_mut::<2>().0.iter_mut().for_each(|pair| pair.swap(0, 1));
+        out
+    }
+
+    #[inline(always)]
     fn round(self, a: V) -> V {
         map(a, f32::round_ties_even)
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! Operators that look things up: embedding.
+//! Operators that look things up: rows of a table, angles of a position.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod embedding;
+mod rotary;
 mod support;

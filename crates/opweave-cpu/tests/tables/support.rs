@@ -79,3 +79,10 @@ pub(crate) fn view<T: Element>(values: &mut [T], shape: &[usize]) -> RawTensor {
     assert!(values.len() >= shape.iter().product());
     RawTensor::contiguous(values.as_mut_ptr().cast(), T::DTYPE, DeviceId::CPU, shape).unwrap()
 }
+
+/// A view of a vector from `offset` on.
+pub(crate) fn strided<T: Element>(values: &mut [T], offset: usize, shape: &[usize], strides: &[isize]) -> RawTensor {
+    let last: usize = shape.iter().zip(strides).map(|(&n, &s)| (n - 1) * s as usize).sum();
+    assert!(offset + last < values.len(), "the view leaves the vector");
+    RawTensor::strided(values[offset..].as_mut_ptr().cast(), T::DTYPE, DeviceId::CPU, shape, strides).unwrap()
+}

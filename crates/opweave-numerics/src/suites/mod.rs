@@ -5,6 +5,7 @@
 
 mod embedding;
 mod normalization;
+mod rotary;
 
 use crate::suite::{CatalogDefect, SuiteSet};
 
@@ -14,6 +15,7 @@ use crate::suite::{CatalogDefect, SuiteSet};
 /// [`CatalogDefect`]; a test holds that there is none.
 pub fn builtin() -> Result<SuiteSet, CatalogDefect> {
     let mut set = SuiteSet::new();
+    rotary::add(&mut set)?;
     embedding::add(&mut set)?;
     normalization::add(&mut set)?;
     Ok(set)

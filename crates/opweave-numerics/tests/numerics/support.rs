@@ -211,7 +211,11 @@ impl<O: Reference> Plan<O> for ReferencePlan<O> {
                 results.push(Vec::new());
                 continue;
             };
-            let values = arguments.take(spec.name).unwrap();
+            // One that it ignores is not there.
+            let Ok(values) = arguments.take(spec.name) else {
+                results.push(Vec::new());
+                continue;
+            };
             results.push(values.data.iter().map(|&v| codec::encode(view.dtype(), v)).collect());
         }
         let key = seen.tensors.iter().flatten().last().map_or(0, |view| view.data() as usize);
@@ -288,13 +292,14 @@ pub(crate) fn registry(register: impl FnOnce(&mut Registry)) -> Arc<FrozenRegist
 pub(crate) fn register_all(registry: &mut Registry, name: &str, damage: Damage) {
     use ops::embedding::*;
     use ops::normalization::*;
+    use ops::rotary::*;
     macro_rules! each {
         ($($op:ident),* $(,)?) => {
             $(registry.register::<$op, _>(Arc::new(ByReference::<$op>::new(name, damage))).unwrap();)*
         };
     }
     each!(RmsNorm, GemmaRmsNorm, FusedAddRmsNorm, FusedAddGemmaRmsNorm, LayerNorm, L2Norm, RmsNormGated);
-    each!(Embedding);
+    each!(Embedding, RotaryEmbedding, FusedQkNormRope);
 }
 
 /// Runs on the CPU, on one thread.

@@ -5,3 +5,4 @@
 
 pub mod embedding;
 pub mod normalization;
+pub mod rotary;

@@ -9,6 +9,8 @@
 
 mod embedding;
 mod normalization;
+mod rotary;
 
 pub use embedding::*;
 pub use normalization::*;
+pub use rotary::*;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Rotary position embedding: pairs of features turned by an angle that grows with the position.
+
+mod fused_qk_norm_rope;
+mod rotary_embedding;
+mod table;
+
+pub use fused_qk_norm_rope::{
+    Between, FUSED_QK_NORM_ROPE_F32, FUSED_QK_NORM_ROPE_ROUNDED, FusedQkNormRope, FusedQkNormRopeArgs,
+    FusedQkNormRopeProblem,
+};
+pub use rotary_embedding::{
+    Products, ROTARY_EMBEDDING_F32, ROTARY_EMBEDDING_ROUNDED, RotaryEmbedding, RotaryEmbeddingArgs,
+    RotaryEmbeddingProblem,
+};
+pub use table::{Llama3, RotaryElement, RotaryScaling, RotaryTable, RotaryTableError, Yarn, build_cos_sin_cache};
+
+use crate::{Legal, OperationDecl, choice};
+
+choice! {
+    /// Which features form a pair.
+    pub enum RotaryStyle {
+        /// Feature `i` and feature `i + rotary_dim / 2`: halves (GPT-NeoX, Llama in Transformers).
+        Neox = "neox",
+        /// Features `2i` and `2i + 1` (GPT-J, Llama as published).
+        Interleaved = "interleaved",
+    }
+}
+
+/// The fault of this family: the row is left unchanged.
+pub const POSITION_OUTSIDE_THE_CACHE: &str = "position outside the cache";
+
+/// Heads, and features of a head.
+const HEADS: Legal = Legal::Range(1, 1 << 16);
+/// Features that are turned: pairs.
+const ROTARY_DIMS: Legal = Legal::Multiples(2, 1 << 16);
+
+/// The operations of this family and the rows that exist for them.
+pub const OPERATIONS: &[OperationDecl] = &[rotary_embedding::DECLARATION, fused_qk_norm_rope::DECLARATION];

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The suite of `fused_qk_norm_rope`.
+
+use opweave_contract::ops::rotary::FusedQkNormRope;
+use opweave_reference::Arguments;
+use opweave_tensor::DType;
+
+use super::common::{self, DTYPES, OUTSIDE, WIDTHS};
+use crate::compare::Tolerance;
+use crate::config::Tier;
+use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments, table_tolerance};
+
+/// Name, query heads, key heads, features, features turned.
+const MODELS: &[(&str, usize, usize, usize, usize)] = &[
+    ("qwen3_8b", 32, 8, 128, 128),
+    ("qwen3_30b_a3b", 32, 4, 128, 128),
+    ("glm4_5", 96, 8, 128, 64),
+    ("apertus_8b", 32, 8, 128, 128),
+    // Its weight is one less than what multiplies, and is folded when it is loaded.
+    ("gemma3_4b", 8, 4, 256, 256),
+];
+
+pub(super) struct FusedQkNormRopeSuite;
+
+impl Suite for FusedQkNormRopeSuite {
+    type Op = FusedQkNormRope;
+
+    fn arguments(&self) -> &'static [SuiteArgument] {
+        common::ARGUMENTS
+    }
+
+    fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<FusedQkNormRope>> {
+        let (tokens, head_dim) = (arguments.integer("tokens"), arguments.integer("head_dim"));
+        if tokens.is_some() || head_dim.is_some() {
+            return combinations(tokens.unwrap_or(5), head_dim.unwrap_or(24));
+        }
+        let mut cases = models();
+        cases.extend(combinations(5, 24));
+        for dtype in DTYPES {
+            for style in ["neox", "interleaved"] {
+                for &(head_dim, rotary_dim) in WIDTHS {
+                    let label = format!("t3_h2x1_d{head_dim}_r{rotary_dim}_{dtype}_{style}");
+                    cases.extend(case(&label, (2, 1, head_dim, rotary_dim), dtype, &[("style", style)], 3));
+                }
+                // Without values, whose magnitude would hide that of normalised heads.
+                let of = |what: &str, tokens: usize| {
+                    let label = format!("t{tokens}_h3x2_d20_{dtype}_{style}_{what}");
+                    case(&label, (3, 2, 20, 18), dtype, &[("style", style), ("num_value_heads", "0")], tokens)
+                };
+                cases.extend(common::edges(dtype, &["qkv"], of));
+                cases.extend(of("epsilon_large", 4).map(|c| c.scalar("epsilon", 0.75)));
+                let zeros = of("zeros_eps0", 3).map(|c| c.fill("qkv", Fill::Constant(0.0)).scalar("epsilon", 0.0));
+                cases.extend(zeros.map(|c| c.constant("heads of zeros without epsilon are NaN")));
+            }
+        }
+        let far = case("t2_h1x1_d16_bf16_past_2_31", (1, 1, 16, 16), "bf16", &[], 2);
+        cases.extend(common::far(far, "qkv", 48));
+        let tokens = (1 << 31) / 4096 + 1;
+        let label = format!("t{tokens}_h16x8_d128_bf16_sampled_past_2_31");
+        let large = case(&label, (16, 8, 128, 128), "bf16", &[], tokens);
+        cases.extend(large.map(|c| c.sampled(64).tier(Tier::Full)));
+        cases
+    }
+
+    fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<FusedQkNormRope>> {
+        let timed = |(tokens, tier): (usize, Tier)| {
+            let label = format!("t{tokens}_h32x8_d128_bf16");
+            Some(case(&label, (32, 8, 128, 128), "bf16", &[], tokens)?.tier(tier))
+        };
+        [(1, Tier::Smoke), (16, Tier::Default), (1024, Tier::Default), (8192, Tier::Full)]
+            .into_iter()
+            .filter_map(timed)
+            .collect()
+    }
+
+    fn base(&self) -> Vec<String> {
+        facts((3, 2, 20, 18), "bf16", &[])
+    }
+
+    fn fill(&self, argument: &str) -> Fill {
+        common::fill(argument)
+    }
+
+    fn accumulation_length(&self, case: &Case<FusedQkNormRope>) -> usize {
+        case.problem.head_dim
+    }
+
+    fn tolerance(&self, case: &Case<FusedQkNormRope>, _: &str, dtype: DType, inputs: &Arguments) -> Tolerance {
+        let weight = |name| inputs.get(name).map_or(1.0, |w| w.data.iter().fold(0.0, |m: f64, v| m.max(v.abs())));
+        let weight = weight("q_weight").max(weight("k_weight"));
+        // As for `rotary_embedding`; the norm and the weight round before, each once.
+        let condition = 6.0 * (case.problem.head_dim as f64).sqrt();
+        table_tolerance(case, dtype, self.accumulation_length(case)).amplified(1.0 + weight).loosened_by_condition(
+            condition,
+            DType::F32,
+            "the products of a turn cancel; their error is relative to the pair's norm",
+        )
+    }
+}
+
+type Shape = (usize, usize, usize, usize);
+
+fn facts((heads, keys, head_dim, rotary_dim): Shape, dtype: &str, more: &[(&str, &str)]) -> Vec<String> {
+    let mut facts = vec![
+        format!("num_heads={heads}"),
+        format!("num_kv_heads={keys}"),
+        format!("head_dim={head_dim}"),
+        format!("rotary_dim={rotary_dim}"),
+        format!("dtype={dtype}"),
+    ];
+    facts.extend(more.iter().map(|(name, value)| format!("{name}={value}")));
+    facts
+}
+
+fn case(label: &str, shape: Shape, dtype: &str, more: &[(&str, &str)], tokens: usize) -> Option<Case<FusedQkNormRope>> {
+    common::case(label, &facts(shape, dtype, more), tokens)
+}
+
+fn models() -> Vec<Case<FusedQkNormRope>> {
+    let mut cases = Vec::new();
+    for (place, &(name, heads, keys, head_dim, rotary_dim)) in MODELS.iter().enumerate() {
+        for (tokens, tier) in [(1, Tier::Smoke), (17, Tier::Default), (2048, Tier::Full)] {
+            let tier = if place == 0 { tier } else { tier.max(Tier::Default) };
+            let label = format!("{name}_t{tokens}_h{heads}x{keys}_d{head_dim}_bf16");
+            cases.extend(case(&label, (heads, keys, head_dim, rotary_dim), "bf16", &[], tokens).map(|c| c.tier(tier)));
+        }
+    }
+    cases
+}
+
+/// Every mode, style and dtype, weights and tables; all positions in the table, and some not.
+fn combinations(tokens: usize, head_dim: usize) -> Vec<Case<FusedQkNormRope>> {
+    let rotary_dim = head_dim - head_dim % 2 - if head_dim > 8 { 4 } else { 0 };
+    let mut cases = Vec::new();
+    for dtype in DTYPES {
+        let parameters = if dtype == "f32" { &["f32"][..] } else { &["f32", dtype][..] };
+        for (style, between) in
+            [("neox", "f32"), ("neox", "rounded"), ("interleaved", "f32"), ("interleaved", "rounded")]
+        {
+            for &table in parameters {
+                for weight in parameters.iter().copied().chain(["none"]) {
+                    let more = [
+                        ("style", style),
+                        ("between", between),
+                        ("cache_dtype", table),
+                        ("weight_dtype", weight),
+                        ("num_value_heads", "1"),
+                    ];
+                    let label = format!(
+                        "t{tokens}_h3x2_d{head_dim}_r{rotary_dim}_{dtype}_{style}_{between}_table_{table}_weight_{weight}"
+                    );
+                    cases.extend(case(&label, (3, 2, head_dim, rotary_dim), dtype, &more, tokens));
+                }
+            }
+            for (position, wrong) in OUTSIDE {
+                let more = [("style", style), ("between", between), ("position_dtype", position)];
+                let label = format!("t{tokens}_h2x1_d{head_dim}_{dtype}_{style}_{between}_{position}_outside");
+                let outside = case(&label, (2, 1, head_dim, rotary_dim), dtype, &more, tokens);
+                cases.extend(outside.map(|c| common::outside(c, wrong)));
+            }
+        }
+    }
+    cases
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The suite of `rotary_embedding`.
+
+use opweave_contract::ops::rotary::RotaryEmbedding;
+use opweave_reference::Arguments;
+use opweave_tensor::DType;
+
+use super::common::{self, DTYPES, OUTSIDE, POSITIONS, WIDTHS};
+use crate::compare::Tolerance;
+use crate::config::Tier;
+use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments, table_tolerance};
+
+/// Name, query heads, key heads, features, features turned, style.
+const MODELS: &[(&str, usize, usize, usize, usize, &str)] = &[
+    ("llama3_8b", 32, 8, 128, 128, "neox"),
+    ("qwen2_5_7b", 28, 4, 128, 128, "neox"),
+    ("gemma2_2b", 8, 4, 256, 256, "neox"),
+    ("phi3_mini", 32, 32, 96, 96, "neox"),
+    ("glm4_9b", 32, 2, 128, 64, "interleaved"),
+    ("gptj_6b", 16, 16, 256, 64, "interleaved"),
+    // The rotary part of the latent attention: one key head for all.
+    ("deepseek_v3", 128, 1, 64, 64, "interleaved"),
+];
+
+pub(super) struct RotaryEmbeddingSuite;
+
+impl Suite for RotaryEmbeddingSuite {
+    type Op = RotaryEmbedding;
+
+    fn arguments(&self) -> &'static [SuiteArgument] {
+        common::ARGUMENTS
+    }
+
+    fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<RotaryEmbedding>> {
+        let (tokens, head_dim) = (arguments.integer("tokens"), arguments.integer("head_dim"));
+        if tokens.is_some() || head_dim.is_some() {
+            return combinations(tokens.unwrap_or(5), head_dim.unwrap_or(24));
+        }
+        let mut cases = models();
+        cases.extend(combinations(5, 24));
+        for dtype in DTYPES {
+            for style in ["neox", "interleaved"] {
+                for &(head_dim, rotary_dim) in WIDTHS {
+                    let label = format!("t3_h2x1_d{head_dim}_r{rotary_dim}_{dtype}_{style}");
+                    cases.extend(case(&label, (2, 1, head_dim, rotary_dim), dtype, &[("style", style)], 3));
+                }
+                let of = |what: &str, tokens: usize| {
+                    let label = format!("t{tokens}_h3x2_d20_{dtype}_{style}_{what}");
+                    case(&label, (3, 2, 20, 18), dtype, &[("style", style)], tokens)
+                };
+                cases.extend(common::edges(dtype, &["q", "k"], of));
+                cases.extend(of("swapped", 4).map(|c| c.lie(0, 1).inner_gap(3).swapped()));
+                cases.extend(of("q_shifted", 4).map(|c| c.lie_of("q", 0, 1)));
+            }
+        }
+        cases.extend(common::far(case("t2_h1x1_d16_bf16_q_past_2_31", (1, 1, 16, 16), "bf16", &[], 2), "q", 16));
+        cases.extend(common::far(
+            case("t2_h1x1_d16_bf16_table_past_2_31", (1, 1, 16, 16), "bf16", &[], 2),
+            "cos_sin_cache",
+            16,
+        ));
+        let tokens = (1 << 31) / 4096 + 1;
+        let label = format!("t{tokens}_h32x1_d128_bf16_past_2_31");
+        let large = case(&label, (32, 1, 128, 128), "bf16", &[("key_dtype", "none")], tokens);
+        cases.extend(large.map(|c| c.sampled(64).tier(Tier::Full)));
+        cases
+    }
+
+    fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<RotaryEmbedding>> {
+        let sizes = [
+            (1, "neox", Tier::Smoke),
+            (16, "neox", Tier::Default),
+            (16, "interleaved", Tier::Default),
+            (1024, "neox", Tier::Default),
+            (8192, "neox", Tier::Full),
+            (8192, "interleaved", Tier::Full),
+        ];
+        let timed = |(tokens, style, tier): (usize, &str, Tier)| {
+            let label = format!("t{tokens}_h32x8_d128_bf16_{style}");
+            Some(case(&label, (32, 8, 128, 128), "bf16", &[("style", style)], tokens)?.tier(tier))
+        };
+        sizes.into_iter().filter_map(timed).collect()
+    }
+
+    fn base(&self) -> Vec<String> {
+        facts((3, 2, 20, 18), "bf16", &[])
+    }
+
+    fn fill(&self, argument: &str) -> Fill {
+        common::fill(argument)
+    }
+
+    fn accumulation_length(&self, _: &Case<RotaryEmbedding>) -> usize {
+        2
+    }
+
+    fn tolerance(&self, case: &Case<RotaryEmbedding>, _: &str, dtype: DType, _: &Arguments) -> Tolerance {
+        // A turn keeps the norm of its pair, times that of cosine and sine, and each product is at most that. So what
+        // cancels in one feature is below the head's norm, which is the root of its features times their rms.
+        let condition = 2.0 * (case.problem.head_dim as f64).sqrt();
+        table_tolerance(case, dtype, self.accumulation_length(case)).loosened_by_condition(
+            condition,
+            DType::F32,
+            "the products of a turn cancel; their error is relative to the pair's norm",
+        )
+    }
+}
+
+type Shape = (usize, usize, usize, usize);
+
+fn facts((heads, keys, head_dim, rotary_dim): Shape, dtype: &str, more: &[(&str, &str)]) -> Vec<String> {
+    let mut facts = vec![
+        format!("num_heads={heads}"),
+        format!("num_kv_heads={keys}"),
+        format!("head_dim={head_dim}"),
+        format!("rotary_dim={rotary_dim}"),
+        format!("dtype={dtype}"),
+    ];
+    facts.extend(more.iter().map(|(name, value)| format!("{name}={value}")));
+    facts
+}
+
+fn case(label: &str, shape: Shape, dtype: &str, more: &[(&str, &str)], tokens: usize) -> Option<Case<RotaryEmbedding>> {
+    common::case(label, &facts(shape, dtype, more), tokens)
+}
+
+fn models() -> Vec<Case<RotaryEmbedding>> {
+    let mut cases = Vec::new();
+    for (place, &(name, heads, keys, head_dim, rotary_dim, style)) in MODELS.iter().enumerate() {
+        for (tokens, tier) in [(1, Tier::Smoke), (17, Tier::Default), (2048, Tier::Full)] {
+            let tier = if place == 0 { tier } else { tier.max(Tier::Default) };
+            let label = format!("{name}_t{tokens}_h{heads}x{keys}_d{head_dim}_bf16");
+            let case = case(&label, (heads, keys, head_dim, rotary_dim), "bf16", &[("style", style)], tokens);
+            cases.extend(case.map(|c| c.tier(tier)));
+        }
+    }
+    cases
+}
+
+/// Every mode, style and dtype; all positions in the table, and some not.
+fn combinations(tokens: usize, head_dim: usize) -> Vec<Case<RotaryEmbedding>> {
+    let rotary_dim = head_dim - head_dim % 2 - if head_dim > 8 { 4 } else { 0 };
+    let mut cases = Vec::new();
+    for dtype in DTYPES {
+        let tables = if dtype == "f32" { &["f32"][..] } else { &["f32", dtype][..] };
+        for style in ["neox", "interleaved"] {
+            for products in ["f32", "rounded"] {
+                for &table in tables {
+                    for (position, wrong) in OUTSIDE {
+                        let more = [
+                            ("style", style),
+                            ("products", products),
+                            ("cache_dtype", table),
+                            ("position_dtype", position),
+                        ];
+                        let label = format!(
+                            "t{tokens}_h3x2_d{head_dim}_r{rotary_dim}_{dtype}_{style}_{products}_table_{table}_{position}"
+                        );
+                        let shape = (3, 2, head_dim, rotary_dim);
+                        cases.extend(case(&label, shape, dtype, &more, tokens));
+                        let outside = case(&format!("{label}_outside"), shape, dtype, &more, tokens);
+                        cases.extend(outside.map(|c| common::outside(c, wrong)));
+                    }
+                }
+            }
+            let alone = [("style", style), ("key_dtype", "none")];
+            let label = format!("t{tokens}_h5x1_d{head_dim}_{dtype}_{style}_no_keys");
+            cases.extend(case(&label, (5, 1, head_dim, rotary_dim), dtype, &alone, tokens));
+            // The last row of the table, and the same position again.
+            let label = format!("t{tokens}_h3x2_d{head_dim}_{dtype}_{style}_last");
+            let last = case(&label, (3, 2, head_dim, rotary_dim), dtype, &[("style", style)], tokens);
+            cases.extend(last.map(|c| c.fill("positions", Fill::Cycle(&[POSITIONS as i64 - 1, 0]))));
+        }
+    }
+    cases
+}
