@@ -61,6 +61,8 @@ pub enum Relation {
     AtMost(&'static str, &'static str),
     /// The first is absent, equal to the second, or one of the dtypes listed.
     SameOr(&'static str, &'static str, &'static [DType]),
+    /// The first is absent, or the second is one of the dtypes listed.
+    OnlyWith(&'static str, &'static str, &'static [DType]),
 }
 
 impl Relation {
@@ -75,6 +77,7 @@ impl Relation {
             (Relation::SameOr(_, _, set), FactValue::DType(d), other) => {
                 FactValue::DType(d) == other || set.contains(&d)
             }
+            (Relation::OnlyWith(_, _, set), _, FactValue::DType(d)) => set.contains(&d),
             _ => left == right,
         }
     }
@@ -82,7 +85,8 @@ impl Relation {
     /// The two facts that it relates.
     pub const fn facts(&self) -> (&'static str, &'static str) {
         match *self {
-            Relation::Divides(a, b) | Relation::AtMost(a, b) | Relation::SameOr(a, b, _) => (a, b),
+            Relation::Divides(a, b) | Relation::AtMost(a, b) => (a, b),
+            Relation::SameOr(a, b, _) | Relation::OnlyWith(a, b, _) => (a, b),
         }
     }
 }
@@ -93,6 +97,7 @@ impl fmt::Display for Relation {
             Relation::Divides(a, b) => write!(f, "{a} % {b} == 0"),
             Relation::AtMost(a, b) => write!(f, "{a} <= {b}"),
             Relation::SameOr(a, b, []) => write!(f, "{a} == {b}"),
+            Relation::OnlyWith(a, b, set) => write!(f, "{a} only where {b} is {}", join(set, ", ")),
             Relation::SameOr(a, b, set) => write!(f, "{a} is {b} or {}", join(set, ", ")),
         }
     }

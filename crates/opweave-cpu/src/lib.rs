@@ -15,9 +15,11 @@ pub mod indices;
 mod native;
 pub mod normalization;
 mod ops;
+pub mod quantization;
 mod reference;
 pub mod rotary;
 mod rows;
+pub mod sampling;
 pub mod simd;
 
 pub use rows::Rows;

@@ -82,6 +82,14 @@ fn task_count(rows: usize, bytes_per_row: usize, threads: usize) -> usize {
     rows.min(by_size.clamp(1, threads * TASKS_PER_THREAD))
 }
 
+/// Into how many parts to cut each row where there are fewer rows than threads: each is worth a thread of its own.
+pub(crate) fn parts_of_a_row(rows: usize, bytes_per_row: usize, threads: usize) -> usize {
+    if rows == 0 || rows >= threads {
+        return 1;
+    }
+    threads.div_ceil(rows).min(bytes_per_row / BYTES_PER_TASK).max(1)
+}
+
 /// The rows of task `task`: contiguous, in order, sizes differing by at most one.
 fn task_rows(task: usize, tasks: usize, rows: usize) -> Range<usize> {
     let (each, more) = (rows / tasks, rows % tasks);
@@ -135,6 +143,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn rows_are_cut_only_where_threads_would_idle_and_parts_are_large() {
+        assert_eq!(parts_of_a_row(1, 8 << 20, 8), 8);
+        assert_eq!(parts_of_a_row(3, 8 << 20, 8), 3);
+        assert_eq!(parts_of_a_row(8, 8 << 20, 8), 1);
+        assert_eq!(parts_of_a_row(1, 600 << 10, 8), 2);
+        assert_eq!(parts_of_a_row(1, 100, 8), 1);
+        assert_eq!(parts_of_a_row(0, 8 << 20, 8), 1);
     }
 
     #[test]

@@ -17,6 +17,9 @@ enum Top {
     Ieee,
     /// Ordinary numbers, except the all-ones pattern, which is NaN; no infinity (OCP f8e4m3).
     NanOnly,
+    /// Nothing but powers of two, from the pattern 0 on, and the all-ones pattern, which is NaN; no sign, no zero, no
+    /// infinity (OCP f8e8m0).
+    PowersOfTwo,
 }
 
 /// A binary floating-point format.
@@ -36,6 +39,7 @@ pub const fn format(dtype: DType) -> Option<Format> {
         DType::BF16 => (8, 7, Top::Ieee),
         DType::F8E5M2 => (5, 2, Top::Ieee),
         DType::F8E4M3 => (4, 3, Top::NanOnly),
+        DType::F8E8M0 => (8, 0, Top::PowersOfTwo),
         _ => return None,
     };
     Some(Format { exponent_bits, mantissa_bits, top })
@@ -46,15 +50,24 @@ impl Format {
         (1 << (self.exponent_bits - 1)) - 1
     }
 
+    /// The bit of the sign; 0 where there is none.
     pub(crate) const fn sign_bit(self) -> u64 {
-        1 << (self.exponent_bits + self.mantissa_bits)
+        match self.top {
+            Top::PowersOfTwo => 0,
+            _ => 1 << (self.exponent_bits + self.mantissa_bits),
+        }
+    }
+
+    /// The bits of the magnitude.
+    pub(crate) const fn magnitude_mask(self) -> u64 {
+        (1 << (self.exponent_bits + self.mantissa_bits)) - 1
     }
 
     /// The smallest pattern, without sign, that is no finite number.
     const fn first_non_finite(self) -> u64 {
         match self.top {
             Top::Ieee => ((1 << self.exponent_bits) - 1) << self.mantissa_bits,
-            Top::NanOnly => self.sign_bit() - 1,
+            Top::NanOnly | Top::PowersOfTwo => self.magnitude_mask(),
         }
     }
 
@@ -62,7 +75,7 @@ impl Format {
     pub const fn canonical_nan(self) -> u64 {
         match self.top {
             Top::Ieee => self.first_non_finite() | (1 << (self.mantissa_bits - 1)),
-            Top::NanOnly => self.first_non_finite(),
+            Top::NanOnly | Top::PowersOfTwo => self.first_non_finite(),
         }
     }
 
@@ -71,18 +84,21 @@ impl Format {
         power_of_two(-(self.mantissa_bits as i32))
     }
 
-    /// The smallest positive number, a subnormal.
+    /// The smallest positive number, a subnormal where there are any.
     pub fn smallest(self) -> f64 {
-        power_of_two(1 - self.bias() - self.mantissa_bits as i32)
+        match self.top {
+            Top::PowersOfTwo => power_of_two(-self.bias()),
+            _ => power_of_two(1 - self.bias() - self.mantissa_bits as i32),
+        }
     }
 
     /// Exponents of the normal numbers: `2^low ..= 2^high` bracket their leading digits.
     pub const fn exponents(self) -> (i32, i32) {
-        let high = match self.top {
-            Top::Ieee => self.bias(),
-            Top::NanOnly => self.bias() + 1,
-        };
-        (1 - self.bias(), high)
+        match self.top {
+            Top::Ieee => (1 - self.bias(), self.bias()),
+            Top::NanOnly => (1 - self.bias(), self.bias() + 1),
+            Top::PowersOfTwo => (-self.bias(), self.bias()),
+        }
     }
 
     /// The largest finite number.
@@ -93,7 +109,7 @@ impl Format {
     /// The number that the pattern `bits` stands for; exact, because every format here is a subset of binary64.
     pub fn decode(self, bits: u64) -> f64 {
         let sign = (bits & self.sign_bit() != 0) as u64;
-        let magnitude = bits & (self.sign_bit() - 1);
+        let magnitude = bits & self.magnitude_mask();
         if magnitude >= self.first_non_finite() {
             let infinite = self.top == Top::Ieee && magnitude == self.first_non_finite();
             return match (infinite, sign) {
@@ -101,6 +117,9 @@ impl Format {
                 (true, _) => f64::NEG_INFINITY,
                 (false, _) => f64::NAN,
             };
+        }
+        if self.top == Top::PowersOfTwo {
+            return power_of_two(magnitude as i32 - self.bias());
         }
         let mantissa = magnitude & ((1 << self.mantissa_bits) - 1);
         let exponent = magnitude >> self.mantissa_bits;
@@ -115,6 +134,9 @@ impl Format {
     /// The pattern of `value` rounded once, to nearest and ties to even. Past the largest number: infinity, or NaN in a
     /// format that has none (saturation is a contract's business, not a conversion's).
     pub fn encode(self, value: f64) -> u64 {
+        if self.top == Top::PowersOfTwo {
+            return self.encode_power(value);
+        }
         let bits = value.to_bits();
         let sign = if bits >> 63 != 0 { self.sign_bit() } else { 0 };
         if value.is_nan() {
@@ -146,6 +168,18 @@ impl Format {
         let base = (exponent.max(lowest) - lowest) as u64;
         let magnitude = (base << self.mantissa_bits) + rounded;
         sign | magnitude.min(self.first_non_finite())
+    }
+
+    /// The pattern of the nearest power of two; of two equally near ones the larger. Zero is nearest to the smallest; what is
+    /// negative has none.
+    fn encode_power(self, value: f64) -> u64 {
+        let magnitude = value.to_bits() & !(1 << 63);
+        if value.is_nan() || (value < 0.0 && magnitude != 0) {
+            return self.canonical_nan();
+        }
+        // Half a mantissa carries into the exponent.
+        let exponent = ((magnitude + (1 << 51)) >> 52) as i64 - 1023;
+        (exponent + i64::from(self.bias())).clamp(0, self.first_non_finite() as i64) as u64
     }
 }
 
@@ -229,6 +263,8 @@ pub const fn poison(dtype: DType) -> u64 {
         DType::BF16 => 0x7fda,
         DType::F8E4M3 => 0xff,
         DType::F8E5M2 => 0xfe,
+        // The one NaN may be the right answer; 2^127, the largest number, is that of nothing that was scaled.
+        DType::F8E8M0 => 0xfe,
         // An integer has no spare pattern; these are at least unlikely values.
         DType::Bool => 0xa5,
         _ => 0xa5a5_5a5a_a55a_5aa5,
@@ -255,6 +291,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn powers_of_two_round_trip_and_round_to_the_nearest() {
+        let format = format(DType::F8E8M0).unwrap();
+        for bits in 0..255 {
+            let value = format.decode(bits);
+            assert_eq!(value, f64::from(opweave_tensor::F8E8M0::from_bits(bits as u8).to_f32()));
+            assert_eq!(format.encode(value), bits, "{value:e}");
+            assert_eq!(format.encode((value * 1.5).next_down()), bits, "{value:e}");
+            assert_eq!(format.encode(value * 1.5), bits + 1, "{value:e}");
+        }
+        assert!(format.decode(255).is_nan());
+        for (value, bits) in [(0.0, 0), (1e-300, 0), (-0.0, 0), (-1.0, 255), (f64::INFINITY, 255), (f64::NAN, 255)] {
+            assert_eq!(format.encode(value), bits, "{value:e}");
+        }
+        assert_eq!((format.smallest(), format.largest()), (2_f64.powi(-127), 2_f64.powi(127)));
+        assert_eq!((format.exponents(), format.epsilon()), ((-127, 127), 1.0));
     }
 
     #[test]
@@ -323,7 +377,7 @@ mod tests {
     #[test]
     fn float_poison_is_nan_and_not_the_canonical_one() {
         for &dtype in DType::ALL {
-            if let Some(format) = format(dtype) {
+            if let Some(format) = format(dtype).filter(|format| format.top != Top::PowersOfTwo) {
                 assert!(format.decode(poison(dtype)).is_nan(), "{dtype}");
                 assert_ne!(poison(dtype), format.canonical_nan(), "{dtype}");
             }

@@ -7,13 +7,16 @@ use opweave_tensor::DType;
 
 /// The value of `dtype` that is nearest to `value`, ties to even; beyond the range an infinity; NaN stays NaN.
 ///
-/// Rounded once, straight from f64: by way of f32 a value just above a tie would come out wrong. dtypes other than f32, f16
-/// and bf16 are left alone: no reference rounds to them.
+/// Rounded once, straight from f64: by way of f32 a value just above a tie would come out wrong. 8-bit floats are
+/// rounded within their range: what lies beyond it is clamped before. Other dtypes are left alone: no reference rounds to
+/// them.
 pub fn round(dtype: DType, value: f64) -> f64 {
     match dtype {
         DType::F32 => f64::from(value as f32),
         DType::F16 => to_format(value, 10, -14, 15),
         DType::BF16 => to_format(value, 7, -126, 127),
+        DType::F8E4M3 => to_format(value, 3, -6, 8),
+        DType::F8E5M2 => to_format(value, 2, -14, 15),
         _ => value,
     }
 }

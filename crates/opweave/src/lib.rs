@@ -52,7 +52,8 @@ pub use opweave_runtime::{
     Bindings, Config, Demands, Environment, InitializeError, Profile, Request, Runtime, RuntimeBuilder, StateError,
 };
 pub use opweave_tensor::{
-    AnyMut, AnyRef, DType, DeviceId, DeviceKind, Output, RawTensor, TensorMut, TensorRef, ViewError,
+    AnyMut, AnyRef, DType, DeviceId, DeviceKind, F8E4M3, F8E5M2, F8E8M0, Output, RawTensor, TensorMut, TensorRef,
+    ViewError,
 };
 
 pub use {

@@ -5,12 +5,20 @@
 
 pub mod embedding;
 pub mod normalization;
+pub mod quantization;
 pub mod rotary;
+pub mod sampling;
 
 use crate::OperationDecl;
 
 /// Every operation of this workspace, family by family.
-pub const FAMILIES: &[&[OperationDecl]] = &[normalization::OPERATIONS, embedding::OPERATIONS, rotary::OPERATIONS];
+pub const FAMILIES: &[&[OperationDecl]] = &[
+    normalization::OPERATIONS,
+    embedding::OPERATIONS,
+    rotary::OPERATIONS,
+    quantization::OPERATIONS,
+    sampling::OPERATIONS,
+];
 
 /// Every operation of this workspace.
 pub fn operations() -> impl Iterator<Item = &'static OperationDecl> {

@@ -21,6 +21,8 @@ mod sharing;
 macro_rules! for_each_operator {
     ($function:ident) => {{
         use opweave_contract::ops::normalization::*;
+        use opweave_contract::ops::quantization::*;
+        use opweave_contract::ops::sampling::*;
         let mut covered = vec![
             $function::<RmsNorm>(),
             $function::<GemmaRmsNorm>(),
@@ -32,6 +34,9 @@ macro_rules! for_each_operator {
             $function::<opweave_contract::ops::embedding::Embedding>(),
             $function::<opweave_contract::ops::rotary::RotaryEmbedding>(),
             $function::<opweave_contract::ops::rotary::FusedQkNormRope>(),
+            $function::<QuantizePerTensor>(),
+            $function::<DynamicQuant>(),
+            $function::<Argmax>(),
         ];
         // The list above is checked against the declarations, so that no operator is forgotten.
         crate::assert_all_listed(&covered.iter().map(|(name, _)| *name).collect::<Vec<_>>());

@@ -93,6 +93,7 @@ fn relations_hold_where_a_fact_is_absent() {
     let most = Relation::AtMost("a", "b");
     let same = Relation::SameOr("a", "b", &[DType::F32]);
     let exactly = Relation::SameOr("a", "b", &[]);
+    let only = Relation::OnlyWith("a", "b", &[DType::I8, DType::U8]);
     let cases = [
         (divides, Int(8), Int(4), true),
         (divides, Int(9), Int(4), false),
@@ -109,11 +110,14 @@ fn relations_hold_where_a_fact_is_absent() {
         (same, None, D(DType::F16), true),
         (exactly, D(DType::F32), D(DType::F16), false),
         (exactly, Int(3), Int(3), true),
+        (only, D(DType::I32), D(DType::U8), true),
+        (only, D(DType::I8), D(DType::I32), false),
+        (only, None, D(DType::F16), true),
     ];
     for (relation, a, b, expected) in cases {
         assert_eq!(relation.holds(&facts(a, b)), expected, "{relation} for {a} and {b}");
     }
     assert!(divides.holds(&Facts::default()));
-    let shown: Vec<String> = [divides, most, same, exactly].iter().map(Relation::to_string).collect();
-    assert_eq!(shown, ["a % b == 0", "a <= b", "a is b or f32", "a == b"]);
+    let shown: Vec<String> = [divides, most, same, exactly, only].iter().map(Relation::to_string).collect();
+    assert_eq!(shown, ["a % b == 0", "a <= b", "a is b or f32", "a == b", "a only where b is i8, u8"]);
 }

@@ -5,7 +5,9 @@
 
 mod embedding;
 mod normalization;
+mod quantization;
 mod rotary;
+mod sampling;
 
 use opweave_registry::{Registry, RegistryError};
 
@@ -13,5 +15,7 @@ use opweave_registry::{Registry, RegistryError};
 pub(crate) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     rotary::register(registry)?;
     embedding::register(registry)?;
-    normalization::register(registry)
+    normalization::register(registry)?;
+    quantization::register(registry)?;
+    sampling::register(registry)
 }

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use half::{bf16, f16};
 
 use super::code::avx2 as code;
-use super::{Code, Simd, SimdOp};
+use super::{Code, MAX_LANES, Simd, SimdOp};
 
 /// The proof that this processor has AVX2, FMA and F16C, and that the operating system saves their registers.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,7 @@ impl Simd for Avx2 {
     const LANES: usize = LANES;
     const SPECIALISE: bool = true;
     type F32 = __m256;
+    type Bits = __m256i;
 
     #[inline]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
@@ -224,6 +225,19 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn any_nan(self, a: __m256, b: __m256) -> bool {
+        // SAFETY: `self` proves AVX.
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(a, b)) != 0 }
+    }
+
+    #[inline(always)]
+    fn first_equal(self, a: __m256, value: __m256) -> usize {
+        // SAFETY: `self` proves AVX.
+        let equal = unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(a, value)) };
+        (equal as u8).trailing_zeros() as usize
+    }
+
+    #[inline(always)]
     fn round_f16(self, a: __m256) -> __m256 {
         // SAFETY: `self` proves F16C.
         unsafe { _mm256_cvtph_ps(_mm256_cvtps_ph::<NEAREST>(a)) }
@@ -344,6 +358,38 @@ impl Simd for Avx2 {
     fn round_code<C: Code>(self, a: __m256) -> __m256 {
         // SAFETY: `self` proves AVX2 and F16C.
         unsafe { code::widen(C::KIND, code::narrow(C::KIND, a)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_magnitudes_32(self, p: *const u32) -> __m256i {
+        // SAFETY: `self` proves AVX2; the caller's clause: LANES elements of four bytes are readable.
+        unsafe { _mm256_and_si256(_mm256_loadu_si256(p.cast()), _mm256_set1_epi32(0x7fff_ffff)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_magnitudes_16(self, p: *const u16) -> __m256i {
+        // SAFETY: `self` proves AVX2; the caller's clause: twice LANES elements of two bytes are readable.
+        unsafe { _mm256_and_si256(_mm256_loadu_si256(p.cast()), _mm256_set1_epi16(0x7fff)) }
+    }
+
+    #[inline(always)]
+    fn larger_32(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_max_epi32(a, b) }
+    }
+
+    #[inline(always)]
+    fn larger_16(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_max_epi16(a, b) }
+    }
+
+    #[inline(always)]
+    fn words(self, a: __m256i) -> [u32; MAX_LANES] {
+        let mut words = [0_u32; MAX_LANES];
+        // SAFETY: `self` proves AVX2; the buffer holds LANES words and more.
+        unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), a) };
+        words
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use half::{bf16, f16};
 
 use super::code::avx512 as code;
-use super::{Code, Simd, SimdOp};
+use super::{Code, MAX_LANES, Simd, SimdOp};
 
 /// The proof that this processor has AVX-512 F, BW and VL besides AVX2, FMA and F16C, and that the operating system saves
 /// their registers.
@@ -157,6 +157,7 @@ impl Simd for Avx512 {
     const LANES: usize = LANES;
     const SPECIALISE: bool = true;
     type F32 = __m512;
+    type Bits = __m512i;
 
     #[inline]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
@@ -323,6 +324,18 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn any_nan(self, a: __m512, b: __m512) -> bool {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, b) != 0 }
+    }
+
+    #[inline(always)]
+    fn first_equal(self, a: __m512, value: __m512) -> usize {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, value) }.trailing_zeros() as usize
+    }
+
+    #[inline(always)]
     fn round_f16(self, a: __m512) -> __m512 {
         // SAFETY: `self` proves AVX-512 F.
         unsafe { _mm512_cvtph_ps(_mm512_cvtps_ph::<NEAREST>(a)) }
@@ -438,6 +451,38 @@ impl Simd for Avx512 {
     fn round_code<C: Code>(self, a: __m512) -> __m512 {
         // SAFETY: `self` proves AVX-512 F, BW and VL.
         unsafe { code::widen(C::KIND, code::narrow(C::KIND, a)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_magnitudes_32(self, p: *const u32) -> __m512i {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES elements of four bytes are readable.
+        unsafe { _mm512_and_si512(_mm512_loadu_si512(p.cast()), _mm512_set1_epi32(0x7fff_ffff)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_magnitudes_16(self, p: *const u16) -> __m512i {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: twice LANES elements of two bytes are readable.
+        unsafe { _mm512_and_si512(_mm512_loadu_si512(p.cast()), _mm512_set1_epi16(0x7fff)) }
+    }
+
+    #[inline(always)]
+    fn larger_32(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_max_epi32(a, b) }
+    }
+
+    #[inline(always)]
+    fn larger_16(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: `self` proves AVX-512 BW.
+        unsafe { _mm512_max_epi16(a, b) }
+    }
+
+    #[inline(always)]
+    fn words(self, a: __m512i) -> [u32; MAX_LANES] {
+        let mut words = [0_u32; MAX_LANES];
+        // SAFETY: `self` proves AVX-512 F; the buffer holds LANES words.
+        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), a) };
+        words
     }
 
     #[inline(always)]

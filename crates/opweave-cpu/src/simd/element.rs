@@ -106,7 +106,7 @@ pub trait Elem: Element + Default {
 }
 
 /// The widest vector of any instruction set here: 512 bits of f32.
-pub(super) const MAX_LANES: usize = 16;
+pub const MAX_LANES: usize = 16;
 
 macro_rules! elem {
     ($type:ty, $narrow:literal, $load:ident, $store:ident, $round:expr, $to:expr, $from:expr

@@ -25,7 +25,7 @@ pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
 pub use code::{Code, CodeKind};
-pub use element::Elem;
+pub use element::{Elem, MAX_LANES};
 pub use isa::{Isa, last_level_cache};
 pub(crate) use math::{times_sigmoid, times_sigmoid_16, times_silu, times_silu_16};
 pub use portable::Portable;
@@ -49,6 +49,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     const LANES: usize;
     /// A vector of f32.
     type F32: Copy;
+    /// As many bits as a vector of f32, seen as unsigned integers.
+    type Bits: Copy;
     /// Whether loops are worth compiling once for each kind of parameters, which costs build time and code.
     const SPECIALISE: bool;
 
@@ -99,11 +101,23 @@ pub trait Simd: Copy + Send + Sync + 'static {
 
     /// Lanes 0 and 1 exchanged, 2 and 3, and so on.
     fn swap_pairs(self, a: Self::F32) -> Self::F32;
+    /// Whether any lane of either is NaN.
+    fn any_nan(self, a: Self::F32, b: Self::F32) -> bool;
+    /// The first lane that equals `value`; [`Simd::LANES`] where none does, as for NaN.
+    fn first_equal(self, a: Self::F32, value: Self::F32) -> usize;
+    /// The largest lane; no lane may be NaN.
+    #[inline(always)]
+    fn largest(self, a: Self::F32) -> f32 {
+        let mut lanes = [f32::NEG_INFINITY; MAX_LANES];
+        // SAFETY: the buffer holds `LANES` elements.
+        unsafe { self.store_f32::<false>(lanes.as_mut_ptr(), a) };
+        lanes.into_iter().fold(f32::NEG_INFINITY, |most, lane| if lane > most { lane } else { most })
+    }
 
     /// The first `n` lanes, zero in the others.
     #[inline(always)]
     fn first_lanes(self, a: Self::F32, n: usize) -> Self::F32 {
-        let mut lanes = [0.0_f32; element::MAX_LANES];
+        let mut lanes = [0.0_f32; MAX_LANES];
         // SAFETY: the buffer holds `LANES` elements.
         unsafe { self.store_f32::<false>(lanes.as_mut_ptr(), a) };
         for lane in lanes.iter_mut().skip(n) {
@@ -214,6 +228,23 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn bf16_pair_order(self, v: [Self::F32; 2]) -> [Self::F32; 2] {
         v
     }
+
+    /// Reads [`Simd::LANES`] f32 as the bits of their magnitudes: in their order, infinity above all numbers, NaN above it.
+    ///
+    /// # Safety
+    /// - `p` is valid for reading `LANES` elements of f32.
+    unsafe fn load_magnitudes_32(self, p: *const u32) -> Self::Bits;
+    /// The same for twice [`Simd::LANES`] f16 or bf16.
+    ///
+    /// # Safety
+    /// - `p` is valid for reading twice `LANES` elements of 16 bits.
+    unsafe fn load_magnitudes_16(self, p: *const u16) -> Self::Bits;
+    /// The larger integers of 32 bits, lane by lane, of numbers below 2^31.
+    fn larger_32(self, a: Self::Bits, b: Self::Bits) -> Self::Bits;
+    /// The larger integers of 16 bits, lane by lane, of numbers below 2^15.
+    fn larger_16(self, a: Self::Bits, b: Self::Bits) -> Self::Bits;
+    /// The lanes as integers of 32 bits; zeros past the last.
+    fn words(self, a: Self::Bits) -> [u32; MAX_LANES];
 
     /// Orders streamed stores before everything after it.
     fn fence(self);

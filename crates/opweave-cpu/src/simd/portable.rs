@@ -6,7 +6,7 @@
 use half::{bf16, f16};
 
 use super::code::portable as code;
-use super::{Code, Simd, SimdOp};
+use super::{Code, MAX_LANES, Simd, SimdOp};
 
 /// Needs nothing of the hardware.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,6 +85,7 @@ impl Simd for Portable {
     const LANES: usize = LANES;
     const SPECIALISE: bool = false;
     type F32 = V;
+    type Bits = [u32; LANES];
 
     #[inline]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
@@ -209,6 +210,16 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn any_nan(self, a: V, b: V) -> bool {
+        zip(a, b, |a, b| if a.is_nan() | b.is_nan() { 1.0 } else { 0.0 }).iter().sum::<f32>() > 0.0
+    }
+
+    #[inline(always)]
+    fn first_equal(self, a: V, value: V) -> usize {
+        a.iter().zip(value).position(|(&a, value)| a == value).unwrap_or(LANES)
+    }
+
+    #[inline(always)]
     fn round_f16(self, a: V) -> V {
         map(a, |a| widen_f16(narrow_f16(a)))
     }
@@ -296,6 +307,43 @@ impl Simd for Portable {
     #[inline(always)]
     fn round_code<C: Code>(self, a: V) -> V {
         map(a, |a| code::widen(C::KIND, code::narrow(C::KIND, a)))
+    }
+
+    #[inline(always)]
+    unsafe fn load_magnitudes_32(self, p: *const u32) -> [u32; LANES] {
+        // SAFETY: the caller's clause: LANES elements are readable.
+        let mut bits = unsafe { p.cast::<[u32; LANES]>().read_unaligned() };
+        for word in &mut bits {
+            *word &= 0x7fff_ffff;
+        }
+        bits
+    }
+
+    #[inline(always)]
+    unsafe fn load_magnitudes_16(self, p: *const u16) -> [u32; LANES] {
+        // SAFETY: the caller's clause: twice LANES elements of two bytes are readable.
+        let mut bits = unsafe { p.cast::<[u32; LANES]>().read_unaligned() };
+        for word in &mut bits {
+            *word &= 0x7fff_7fff;
+        }
+        bits
+    }
+
+    #[inline(always)]
+    fn larger_32(self, a: [u32; LANES], b: [u32; LANES]) -> [u32; LANES] {
+        std::array::from_fn(|i| a[i].max(b[i]))
+    }
+
+    #[inline(always)]
+    fn larger_16(self, a: [u32; LANES], b: [u32; LANES]) -> [u32; LANES] {
+        std::array::from_fn(|i| (a[i] & 0xffff_0000).max(b[i] & 0xffff_0000) | (a[i] & 0xffff).max(b[i] & 0xffff))
+    }
+
+    #[inline(always)]
+    fn words(self, a: [u32; LANES]) -> [u32; MAX_LANES] {
+        let mut words = [0_u32; MAX_LANES];
+        words[..LANES].copy_from_slice(&a);
+        words
     }
 
     #[inline(always)]

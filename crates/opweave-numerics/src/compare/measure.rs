@@ -6,15 +6,14 @@
 use crate::codec::Format;
 
 /// Place of a float's pattern in the order of numbers: neighbours differ by one, both zeros are 0.
-const fn place(sign_bit: u64, bits: u64) -> i128 {
-    let magnitude = (bits & (sign_bit - 1)) as i128;
-    if bits & sign_bit == 0 { magnitude } else { -magnitude }
+const fn place(format: Format, bits: u64) -> i128 {
+    let magnitude = (bits & format.magnitude_mask()) as i128;
+    if bits & format.sign_bit() == 0 { magnitude } else { -magnitude }
 }
 
 /// How many numbers of the format lie between two patterns, one end counted. Not meaningful for NaN.
 pub fn ulp_distance(format: Format, a: u64, b: u64) -> u64 {
-    let sign = format.sign_bit();
-    place(sign, a).abs_diff(place(sign, b)).min(u64::MAX.into()) as u64
+    place(format, a).abs_diff(place(format, b)).min(u64::MAX.into()) as u64
 }
 
 /// Magnitudes whose squares, many of them, neither overflow nor underflow.

@@ -26,7 +26,7 @@ pub struct Layout {
 pub enum HostError {
     /// A dtype that this crate does not convert.
     #[error(
-        "dtype {0} cannot be held on the host; expected a float of 8 bits or more except f8e8m0, an integer of 8 bits or more, or bool"
+        "dtype {0} cannot be held on the host; expected a float of 8 bits or more, an integer of 8 bits or more, or bool"
     )]
     DType(DType),
     /// The view is malformed.

@@ -20,7 +20,9 @@ fn values_round_trip_through_every_stride_class() {
         (&[3, 4], &[-4, 1]),
         (&[], &[]),
     ];
-    for &dtype in DType::ALL.iter().filter(|&&d| codec::supported(d) && d != DType::Bool) {
+    // f8e8m0 holds powers of two alone.
+    let plain = |d: DType| codec::supported(d) && d != DType::Bool && d != DType::F8E8M0;
+    for &dtype in DType::ALL.iter().filter(|&&d| plain(d)) {
         for (shape, strides) in shapes {
             let layout = Layout { dtype, shape: shape.to_vec(), strides: strides.to_vec(), shift: 1 };
             // f8e4m3 holds integers exactly up to 16, f8e5m2 only up to 8.

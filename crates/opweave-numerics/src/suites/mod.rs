@@ -5,7 +5,9 @@
 
 mod embedding;
 mod normalization;
+mod quantization;
 mod rotary;
+mod sampling;
 
 use crate::suite::{CatalogDefect, SuiteSet};
 
@@ -18,6 +20,8 @@ pub fn builtin() -> Result<SuiteSet, CatalogDefect> {
     rotary::add(&mut set)?;
     embedding::add(&mut set)?;
     normalization::add(&mut set)?;
+    quantization::add(&mut set)?;
+    sampling::add(&mut set)?;
     Ok(set)
 }
 

@@ -126,7 +126,7 @@ fn a_graph_that_keeps_its_first_results_is_found() {
 }
 
 /// Cases of small shapes: all but the models.
-const SMALL: &str = "t?*_h*";
+const SMALL: &str = "t?*_?*";
 
 #[test]
 fn every_argument_of_every_contract_is_sensed() {
@@ -134,7 +134,7 @@ fn every_argument_of_every_contract_is_sensed() {
         let signature = operation.operator.signature();
         let inputs = signature.tensors.iter().filter(|t| t.role != Role::Out).map(|t| t.name);
         let arguments: Vec<&'static str> = inputs.chain(signature.scalars.iter().map(|s| s.name)).collect();
-        assert!(arguments.len() >= 2, "{}", operation.operation);
+        assert!(!arguments.is_empty(), "{}", operation.operation);
         for argument in arguments {
             let report = damaged(&config(operation.operation, SMALL), Damage::Ignores(argument));
             assert!(report.counts.failed > 0, "{} without {argument}", operation.operation);

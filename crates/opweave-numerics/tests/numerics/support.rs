@@ -292,7 +292,9 @@ pub(crate) fn registry(register: impl FnOnce(&mut Registry)) -> Arc<FrozenRegist
 pub(crate) fn register_all(registry: &mut Registry, name: &str, damage: Damage) {
     use ops::embedding::*;
     use ops::normalization::*;
+    use ops::quantization::*;
     use ops::rotary::*;
+    use ops::sampling::*;
     macro_rules! each {
         ($($op:ident),* $(,)?) => {
             $(registry.register::<$op, _>(Arc::new(ByReference::<$op>::new(name, damage))).unwrap();)*
@@ -300,6 +302,7 @@ pub(crate) fn register_all(registry: &mut Registry, name: &str, damage: Damage) 
     }
     each!(RmsNorm, GemmaRmsNorm, FusedAddRmsNorm, FusedAddGemmaRmsNorm, LayerNorm, L2Norm, RmsNormGated);
     each!(Embedding, RotaryEmbedding, FusedQkNormRope);
+    each!(QuantizePerTensor, DynamicQuant, Argmax);
 }
 
 /// Runs on the CPU, on one thread.

@@ -5,4 +5,6 @@
 
 pub mod embedding;
 pub mod normalization;
+pub mod quantization;
 pub mod rotary;
+pub mod sampling;

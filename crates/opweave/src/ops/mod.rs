@@ -9,8 +9,12 @@
 
 mod embedding;
 mod normalization;
+mod quantization;
 mod rotary;
+mod sampling;
 
 pub use embedding::*;
 pub use normalization::*;
+pub use quantization::*;
 pub use rotary::*;
+pub use sampling::*;

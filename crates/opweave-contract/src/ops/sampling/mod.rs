@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Sampling: from the logits of a vocabulary to a token.
+
+mod argmax;
+
+pub use argmax::{ARGMAX, Argmax, ArgmaxArgs, ArgmaxProblem, NanOrder};
+
+use crate::OperationDecl;
+
+/// The operations of this family and the rows that exist for them.
+pub const OPERATIONS: &[OperationDecl] = &[argmax::DECLARATION];

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The sampling family.
+
+mod argmax;
+
+pub use argmax::{ArgmaxCall, argmax};

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Codes and scales, bit for bit: the divisions of f32, and a search for the nearest code.
+
+use opweave_contract::ops::quantization::{ScaleFormat, largest_code};
+use opweave_cpu::Rows;
+use opweave_cpu::quantization::{DynamicCall, FixedCall, ScaleRule, dynamic_quant, quantize};
+use opweave_cpu::simd::{Isa, last_level_cache};
+use opweave_device::cpu::{Parallel, Serial};
+use opweave_tensor::{DType, F8E4M3, F8E5M2};
+
+use crate::support::{DTYPES, Numbers, noise, pools};
+
+const CODES: [DType; 3] = [DType::F8E4M3, DType::F8E5M2, DType::I8];
+
+fn number(codes: DType, bits: u8) -> f32 {
+    match codes {
+        DType::F8E4M3 => F8E4M3::from_bits(bits).to_f32(),
+        DType::F8E5M2 => F8E5M2::from_bits(bits).to_f32(),
+        _ => f32::from(bits as i8),
+    }
+}
+
+fn nan_code(codes: DType) -> u8 {
+    match codes {
+        DType::F8E4M3 => F8E4M3::NAN.to_bits(),
+        DType::F8E5M2 => F8E5M2::NAN.to_bits(),
+        _ => 0,
+    }
+}
+
+/// The nearest finite code; of two the even one; of the two zeros that of the sign.
+fn nearest(codes: DType, value: f32) -> u8 {
+    if value.is_nan() {
+        return nan_code(codes);
+    }
+    let finite = (0..=u8::MAX).filter(|&bits| number(codes, bits).is_finite());
+    let most = finite.clone().map(|bits| number(codes, bits)).fold(0.0, f32::max);
+    let least = finite.clone().map(|bits| number(codes, bits)).fold(0.0, f32::min);
+    let value = f64::from(value.clamp(least, most));
+    let key = |bits: u8| {
+        let other_sign =
+            number(codes, bits) == 0.0 && (bits >> 7 == 1) != value.is_sign_negative() && codes != DType::I8;
+        ((f64::from(number(codes, bits)) - value).abs(), u8::from(other_sign), bits % 2)
+    };
+    finite.min_by(|&a, &b| key(a).partial_cmp(&key(b)).unwrap()).unwrap()
+}
+
+struct Case {
+    input: Numbers,
+    rows: usize,
+    width: usize,
+    codes: DType,
+    rule: ScaleRule,
+}
+
+impl Case {
+    fn new(dtype: DType, codes: DType, rows: usize, width: usize, value: impl Fn(usize, usize) -> f32) -> Case {
+        let input = Numbers::new(dtype, (0..rows * width).map(|i| value(i / width, i % width)));
+        let rule = ScaleRule { largest_code: largest_code(codes), floor: 0.0, format: ScaleFormat::F32 };
+        Case { input, rows, width, codes, rule }
+    }
+
+    /// Codes and the bits of scales.
+    fn dynamic(&self, isa: Isa, pool: &dyn Parallel) -> (Vec<u8>, Vec<u32>) {
+        let (mut out, mut scale) = (vec![0xa5_u8; self.rows * self.width], vec![7_u32; self.rows]);
+        let call = DynamicCall {
+            rows: self.rows,
+            width: self.width,
+            dtype: self.input.dtype,
+            codes: self.codes,
+            input: self.input.rows(0, self.width),
+            out: Rows { data: out.as_mut_ptr(), stride: self.width as isize },
+            scale: scale.as_mut_ptr().cast(),
+            rule: self.rule,
+            i8_range: 127,
+        };
+        // SAFETY: vectors of `rows * width` elements and `rows` scales, of the dtypes that the call states.
+        unsafe { dynamic_quant(isa, pool, &call) };
+        (out, scale)
+    }
+
+    fn row(&self, row: usize) -> &[f32] {
+        &self.input.values[row * self.width..(row + 1) * self.width]
+    }
+}
+
+#[test]
+fn scales_and_codes_are_those_of_plain_divisions() {
+    for isa in Isa::available() {
+        for dtype in DTYPES {
+            for codes in CODES {
+                for width in [1, 5, 31, 64, 65, 131, 517] {
+                    let case = Case::new(dtype, codes, 5, width, |r, c| noise(r * 1000 + c) * 3.0_f32.powi(r as i32));
+                    let (out, scales) = case.dynamic(isa, &Serial);
+                    for (row, &bits) in scales.iter().enumerate() {
+                        let context = format!("{} {dtype} {codes} {width} row {row}", isa.name());
+                        let largest = case.row(row).iter().fold(0.0, |most: f32, v| most.max(v.abs()));
+                        let scale = largest / largest_code(codes);
+                        assert_eq!(f32::from_bits(bits), scale, "{context}");
+                        for (column, &value) in case.row(row).iter().enumerate() {
+                            let expected = nearest(codes, value / scale);
+                            assert_eq!(out[row * width + column], expected, "{context} column {column}: {value}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Zeros; one number of 1e-30; a NaN; an infinity; magnitudes whose scale would be zero.
+#[test]
+fn degenerate_rows_come_out_as_the_contract_says() {
+    let rows: [[f32; 4]; 6] = [
+        [0.0; 4],
+        [1e-30, 0.0, 0.0, 0.0],
+        [f32::NAN, 1.0, 2.0, 3.0],
+        [f32::INFINITY, 1.0, 1.0, 1.0],
+        [f32::from_bits(60), 0.0, -f32::from_bits(1), -0.0],
+        [-f32::INFINITY, f32::NAN, 0.0, 1.0],
+    ];
+    for isa in Isa::available() {
+        for codes in CODES {
+            let case = Case::new(DType::F32, codes, 6, 4, |r, c| rows[r][c]);
+            let (out, scales) = case.dynamic(isa, &Serial);
+            let (nan, scale) = (nan_code(codes), |row: usize| f32::from_bits(scales[row]));
+            let context = format!("{} {codes}", isa.name());
+            assert_eq!((&out[..4], scale(0)), (&[0_u8; 4][..], 1.0), "{context}");
+            assert_eq!(scale(1), 1e-30 / largest_code(codes), "{context}");
+            assert_eq!(number(codes, out[4]), largest_code(codes), "{context}");
+            assert_eq!(out[5..8], [0; 3], "{context}");
+            assert!(scale(2).is_nan() && scale(3).is_nan() && scale(5).is_nan(), "{context}");
+            assert_eq!((&out[8..16], &out[20..]), (&[nan; 8][..], &[nan; 4][..]), "{context}");
+            // A scale that would round to zero is the smallest number, and codes are right under it.
+            assert_eq!(scale(4), f32::from_bits(1), "{context}");
+            assert_eq!(number(codes, out[16]), number(codes, nearest(codes, 60.0)), "{context}");
+            assert_eq!((number(codes, out[18]), number(codes, out[19])), (-1.0, 0.0), "{context}");
+        }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    for isa in Isa::available() {
+        for codes in CODES {
+            let case = Case::new(DType::BF16, codes, 333, 2051, |r, c| noise(r * 4096 + c) * (r + 1) as f32);
+            let mut all = pools().into_iter().map(|pool| case.dynamic(isa, &*pool));
+            let first = all.next().unwrap();
+            assert!(all.all(|other| other == first), "{} {codes}", isa.name());
+        }
+    }
+}
+
+/// More codes than the last-level cache holds go past it, some rows aligned and some not.
+#[test]
+fn codes_past_the_caches_are_the_same() {
+    let width = 4096 + 48;
+    let rows = last_level_cache() / width + 1;
+    for isa in Isa::available() {
+        let some = |rows| Case::new(DType::BF16, DType::F8E4M3, rows, width, |r, c| noise((r % 5) * width + c));
+        let (few, many) = (some(5).dynamic(isa, &Serial), some(rows).dynamic(isa, &*pools()[1]));
+        for row in 0..rows {
+            let (here, there) = (row * width, row % 5 * width);
+            assert_eq!(many.1[row], few.1[row % 5], "{} row {row}", isa.name());
+            assert!(many.0[here..here + width] == few.0[there..there + width], "{} row {row}", isa.name());
+        }
+    }
+}
+
+fn fixed(case: &Case, isa: Isa, pool: &dyn Parallel, scale: f32, zero_point: Option<i32>, gap: usize) -> Vec<u8> {
+    let stride = case.width + gap;
+    let mut out = vec![0xa5_u8; case.rows * stride];
+    let call = FixedCall {
+        rows: case.rows,
+        width: case.width,
+        dtype: case.input.dtype,
+        codes: case.codes,
+        input: case.input.rows(0, case.width),
+        out: Rows { data: out.as_mut_ptr(), stride: stride as isize },
+        scale,
+        zero_point,
+        i8_range: 128,
+    };
+    // SAFETY: vectors of `rows` rows of `width` elements, of the dtypes that the call states.
+    unsafe { quantize(isa, pool, &call) };
+    out
+}
+
+#[test]
+fn one_scale_for_all_rows_is_a_plain_division_with_gaps_and_without() {
+    // Rows wide enough for several blocks, and narrow ones.
+    for (rows, width) in [(3, 40_001), (7, 33)] {
+        for isa in Isa::available() {
+            for codes in CODES {
+                let case = Case::new(DType::F16, codes, rows, width, |r, c| 40.0 * noise(r * width + c));
+                let together = fixed(&case, isa, &Serial, 0.37, None, 0);
+                for (at, (&value, &code)) in case.input.values.iter().zip(&together).enumerate().step_by(17) {
+                    assert_eq!(code, nearest(codes, value / 0.37), "{} {codes} element {at}", isa.name());
+                }
+                for pool in pools() {
+                    let apart = fixed(&case, isa, &*pool, 0.37, None, 5);
+                    for (a, t) in apart.chunks(width + 5).zip(together.chunks(width)) {
+                        assert!(a[..width] == *t && a[width..] == [0xa5; 5], "{} {codes}", isa.name());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_zero_point_is_added_to_the_rounded_quotient() {
+    for isa in Isa::available() {
+        let case = Case::new(DType::F32, DType::I8, 2, 67, |r, c| [0.5, 1e30][r] * (c as f32 - 33.0));
+        let out = fixed(&case, isa, &Serial, 1.0, Some(5), 0);
+        for (&value, &code) in case.input.values.iter().zip(&out) {
+            let expected = (f64::from(value).round_ties_even() + 5.0).clamp(-128.0, 127.0);
+            assert_eq!(f64::from(code as i8), expected, "{} {value}", isa.name());
+        }
+        let odd = Case::new(DType::F32, DType::I8, 1, 3, |_, c| [f32::NAN, f32::INFINITY, -f32::INFINITY][c]);
+        assert_eq!(fixed(&odd, isa, &Serial, 1.0, Some(5), 0), [0, 127, 128]);
+        for (scale, zero_point) in [(0.0, None), (-1.0, None), (f32::NAN, None), (1.0, Some(128)), (1.0, Some(-129))] {
+            assert!(fixed(&case, isa, &Serial, scale, zero_point, 0).iter().all(|&code| code == 0), "{scale}");
+        }
+    }
+}
