@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+// Sums over the threads that share a row.
+//
+// A row is summed in an order that its width alone decides, so that block and grid may be chosen by the number of rows and the
+// bits of a row stay the same. The unit is the *chunk*: 32 consecutive vectors, one in each lane of a warp, whichever warp
+// that is. A chunk is summed by halving over its lanes (lane i with i + 16, then 8, 4, 2, 1). Chunk c then belongs to place
+// c % 32: the chunks of a place are added in order, and the 32 places are halved again. Absent vectors and chunks count as
+// zeros, and a step that would only add zeros may be left out.
+
+#pragma once
+
+#include <cstdint>
+
+namespace opweave {
+
+inline constexpr unsigned WARP = 32;
+inline constexpr unsigned ALL_LANES = 0xffffffffu;
+
+// The threads that share a row: a block. It is a multiple of 32 threads.
+struct BlockTeam {
+  static constexpr bool IS_BLOCK = true;
+  unsigned rank = threadIdx.x;
+  unsigned size = blockDim.x;
+  unsigned lane = threadIdx.x % WARP;
+  unsigned warp = threadIdx.x / WARP;
+  unsigned warps = blockDim.x / WARP;
+
+  static __device__ __forceinline__ unsigned teams() { return 1; }
+  static __device__ __forceinline__ unsigned number() { return 0; }
+
+  // The sum over the lanes of a warp, in each of them. Both partners of a step add the same two numbers, so all lanes end
+  // with the same bits.
+  template <class F>
+  __device__ __forceinline__ F sum_over_lanes(F v) const {
+#pragma unroll
+    for (unsigned step = WARP / 2; step > 0; step /= 2) v += __shfl_xor_sync(ALL_LANES, v, step);
+    return v;
+  }
+
+  // Whether `condition`, which is the same in the whole team, holds in any team of the warp: of this one only.
+  static __device__ __forceinline__ bool any_in_warp(bool condition) { return condition; }
+};
+
+// The threads that share a row: `blockDim.x` lanes of a warp, a power of two up to 32, of which a block holds `blockDim.y`. All
+// lanes of a warp go through the same exchanges, so its teams do everything together, also where one has no row.
+struct LaneTeam {
+  static constexpr bool IS_BLOCK = false;
+  unsigned rank = threadIdx.x;
+  unsigned size = blockDim.x;
+
+  static __device__ __forceinline__ unsigned teams() { return blockDim.y; }
+  static __device__ __forceinline__ unsigned number() { return threadIdx.y; }
+
+  template <class F>
+  __device__ __forceinline__ F sum_over_lanes(F v) const {
+#pragma unroll
+    for (unsigned step = WARP / 2; step > 0; step /= 2) {
+      if (size > step) v += __shfl_xor_sync(ALL_LANES, v, step);
+    }
+    return v;
+  }
+
+  static __device__ __forceinline__ bool any_in_warp(bool condition) { return __any_sync(ALL_LANES, condition); }
+};
+
+// N sums over the lanes of a warp at once; lane l gets sum number l / (32 / N). As long as there are several, partners share
+// them: each keeps one half and hands over the other, so that N sums cost N - 1 + log2(32 / N) exchanges, not 5 N. The order
+// of additions is that of `sum_over_lanes`.
+template <int N>
+__device__ __forceinline__ float sums_over_lanes(unsigned lane, float (&v)[N]) {
+  static_assert(N > 0 && N <= 32 && (N & (N - 1)) == 0, "the lanes are shared out by halving");
+#pragma unroll
+  for (int half = N / 2, step = WARP / 2; half > 0; half /= 2, step /= 2) {
+    const bool upper = (lane & step) != 0;
+#pragma unroll
+    for (int i = 0; i < half; i++) {
+      const float keep = upper ? v[i + half] : v[i];
+      const float give = upper ? v[i] : v[i + half];
+      v[i] = keep + __shfl_xor_sync(ALL_LANES, give, step);
+    }
+  }
+#pragma unroll
+  for (unsigned step = WARP / 2 / N; step > 0; step /= 2) v[0] += __shfl_xor_sync(ALL_LANES, v[0], step);
+  return v[0];
+}
+
+// Sums over a row of which each thread holds PACKS vectors: vector `rank + k * size` as its k-th. `part[s * PACKS + k]` is
+// statistic s of that vector, 0 where the row has none. Every thread of the team calls it and gets the same bits.
+template <class TEAM, int STATISTICS, int PACKS>
+struct RowSums;
+
+template <int STATISTICS, int PACKS>
+struct RowSums<LaneTeam, STATISTICS, PACKS> {
+  struct Scratch {};
+
+  __device__ __forceinline__ RowSums(Scratch&, unsigned) {}
+
+  // All chunks are in this warp; their places are 0 to PACKS - 1.
+  __device__ __forceinline__ void operator()(const LaneTeam& team, float (&part)[STATISTICS * PACKS], float (&total)[STATISTICS]) {
+#pragma unroll
+    for (int s = 0; s < STATISTICS; s++) {
+      float chunk[PACKS];
+#pragma unroll
+      for (int k = 0; k < PACKS; k++) chunk[k] = team.sum_over_lanes(part[s * PACKS + k]);
+#pragma unroll
+      for (int half = PACKS / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int k = 0; k < half; k++) chunk[k] += chunk[k + half];
+      }
+      total[s] = chunk[0];
+    }
+  }
+};
+
+template <int STATISTICS, int PACKS>
+struct RowSums<BlockTeam, STATISTICS, PACKS> {
+  static constexpr int N = STATISTICS * PACKS;
+  static constexpr int CHUNKS = WARP * PACKS;  // of a block of 1024 threads
+
+  // Twice, so that the sums of one row need not wait until all threads have read those of the row before.
+  struct Scratch {
+    float sums[2][STATISTICS][CHUNKS];
+  };
+
+  Scratch& scratch;
+  unsigned chunks;    // of the row
+  unsigned span;      // the least power of two that is at least `chunks`, at most 32: steps beyond it would add zeros
+  unsigned turn = 0;  // which half of the scratch is next
+
+  __device__ __forceinline__ RowSums(Scratch& scratch, unsigned vectors)
+      : scratch(scratch), chunks((vectors + WARP - 1) / WARP) {
+    span = chunks >= WARP ? WARP : 1u << (32 - __clz(chunks - 1));  // of one chunk: 1 << (32 - 32)
+    if (chunks <= 1) span = 1;
+  }
+
+  __device__ __forceinline__ void operator()(const BlockTeam& team, float (&part)[N], float (&total)[STATISTICS]) {
+    constexpr unsigned SHARE = WARP / N;
+    auto& sums = scratch.sums[turn];
+    turn ^= 1;
+    const float sum = sums_over_lanes<N>(team.lane, part);
+    if (team.lane % SHARE == 0) {
+      const unsigned which = team.lane / SHARE;
+      sums[which / PACKS][which % PACKS * team.warps + team.warp] = sum;
+    }
+    __syncthreads();
+    // With fewer places than lanes, several lanes stand for one.
+    const unsigned place = team.lane & (span - 1);
+#pragma unroll
+    for (int s = 0; s < STATISTICS; s++) {
+      float v = 0;
+#pragma unroll
+      for (unsigned k = 0; k < PACKS; k++) {
+        if (place + k * WARP < chunks) v += sums[s][place + k * WARP];
+      }
+#pragma unroll
+      for (unsigned step = WARP / 2; step > 0; step /= 2) {
+        if (span > step) v += __shfl_xor_sync(ALL_LANES, v, step);
+      }
+      total[s] = v;
+    }
+  }
+};
+
+// The sum of a number of each thread of a team, in f64. Ends behind a barrier, so that `scratch` is free again and whatever
+// the team read before the call may be overwritten after it.
+template <class TEAM>
+__device__ __forceinline__ double sum_f64(const TEAM& team, double v, double (&scratch)[32]) {
+  v = team.sum_over_lanes(v);
+  if constexpr (TEAM::IS_BLOCK) {
+    if (team.lane == 0) scratch[team.warp] = v;
+    __syncthreads();
+    v = 0;
+#pragma unroll 1
+    for (unsigned w = 0; w < team.warps; w++) v += scratch[w];
+    __syncthreads();
+  } else {
+    __syncwarp();
+  }
+  return v;
+}
+
+}  // namespace opweave

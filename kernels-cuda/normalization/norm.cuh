@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+// What the kernels of this family share: whose row it is, its parameters by column, and what is trusted of f32.
+
+#pragma once
+
+#include <opweave/launch.cuh>
+#include <opweave/memory.cuh>
+#include <opweave/norm_params.cuh>
+#include <opweave/reduce.cuh>
+
+namespace opweave {
+
+// Below this argument of the reciprocal root f32 is not trusted: above it, squares that vanished (below 2^-149 each) change
+// nothing, and the root's reciprocal stays in the normal range. The same bound as on the CPU.
+inline constexpr float TRUSTED_FROM = 0x1p-98f;
+inline constexpr float LARGEST = 0x1.fffffep127f;
+
+// Whether f32 did well: in range, and neither an infinity nor NaN, for which every comparison is false.
+__device__ __forceinline__ bool trusted(float argument) { return argument >= TRUSTED_FROM && argument <= LARGEST; }
+
+// 1 / sqrt(a) for a trusted `a`, to about half an ulp: the unit's approximation and one step of Newton's.
+__device__ __forceinline__ float reciprocal_root(float a) {
+  float r;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+  // How far a * r^2 is from 1; a * r lies between a and 1, so it is in range.
+  const float error = fmaf(-a * r, r, 1.0f);
+  return fmaf(0.5f * r, error, r);
+}
+
+// Row and first column of a segment, which is what is normalised together: a row, or a group of a row.
+struct Place {
+  int64_t row;
+  int64_t column;
+};
+template <bool GROUPED>
+__device__ __forceinline__ Place place_of(const NormParams& p, int64_t segment) {
+  if (!GROUPED || p.groups == 1) return Place{segment, 0};
+  const int64_t row = segment / p.groups;
+  return Place{row, (segment - row * p.groups) * p.width};
+}
+
+// The segments that a block takes: `teams` at a time, in turn with the other blocks. All teams of a block go through the loop
+// together; the last time some may be past the end.
+template <class TEAM, bool GROUPED>
+struct Segments {
+  int64_t first;
+  int64_t step;
+  int64_t end;
+
+  explicit __device__ __forceinline__ Segments(const NormParams& p)
+      : first(static_cast<int64_t>(blockIdx.x) * TEAM::teams()),
+        step(static_cast<int64_t>(gridDim.x) * TEAM::teams()),
+        end(GROUPED ? p.rows * p.groups : p.rows) {}
+  __device__ __forceinline__ bool more() const { return first < end; }
+  __device__ __forceinline__ void advance() { first += step; }
+  __device__ __forceinline__ int64_t mine() const { return first + TEAM::number(); }
+};
+
+template <class T>
+__device__ __forceinline__ const T* at(const void* base, int64_t row, int64_t stride, int64_t column) {
+  return static_cast<const T*>(base) + (row * stride + column);
+}
+template <class T>
+__device__ __forceinline__ T* at(void* base, int64_t row, int64_t stride, int64_t column) {
+  return static_cast<T*>(base) + (row * stride + column);
+}
+
+// A parameter by column, weight or bias: of T, of f32, or absent.
+template <class T, uint32_t IS_SAME, uint32_t IS_F32>
+struct ByColumn {
+  // The pack of T's at `column`, for those who want it early; nothing where the parameter is not of T.
+  template <int N>
+  static __device__ __forceinline__ Pack<T, N> early(const NormParams& p, const void* base, int64_t column) {
+    return p.flags & IS_SAME ? Pack<T, N>::shared(static_cast<const T*>(base) + column) : Pack<T, N>::zero();
+  }
+
+  // Its values, from the early pack or from memory; false where it is absent.
+  template <int N>
+  static __device__ __forceinline__ bool values(
+      const NormParams& p, const void* base, const Pack<T, N>& early, int64_t column, float (&v)[N]) {
+    if (p.flags & IS_SAME) {
+      early.unpack(v);
+      return true;
+    }
+    if (p.flags & IS_F32) {
+      load_f32<N>(static_cast<const float*>(base) + column, v);
+      return true;
+    }
+    return false;
+  }
+
+  // One value, for rows that are done in f64; `absent` where there is none.
+  static __device__ __forceinline__ double value(const NormParams& p, const void* base, int64_t column, double absent) {
+    if (p.flags & IS_SAME) return to_f32(load_element(static_cast<const T*>(base) + column));
+    if (p.flags & IS_F32) return load_element(static_cast<const float*>(base) + column);
+    return absent;
+  }
+};
+template <class T>
+using Weight = ByColumn<T, WEIGHT_SAME, WEIGHT_F32>;
+template <class T>
+using Bias = ByColumn<T, BIAS_SAME, BIAS_F32>;
+
+// The entries of one dtype: `opweave_STEM_DTYPE_SUFFIX`. The descriptions (`*.toml`) list the same variants.
+#define OPWEAVE_NORM_ENTRY(STEM, DTYPE, SUFFIX, BLOCK, BODY)                                          \
+  extern "C" __global__ void __launch_bounds__(BLOCK, 1)                                                \
+      opweave_##STEM##_##DTYPE##_##SUFFIX(const __grid_constant__ opweave::NormParams p) {           \
+    BODY;                                                                                            \
+  }
+
+}  // namespace opweave

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+// Rows divided by their root mean square, or by their norm.
+//
+// One body for the family, written over an *operation*: what is normalised (`Held`, read once and kept in registers), the
+// divisor, and what happens to the normalised value. A row is read from memory once, its sum of squares goes through the
+// team, and the row is scaled out of registers. Where f32 cannot hold the statistic (squares that overflow or vanish, a row
+// of zeros without epsilon, infinities, NaN) the row is done again in f64, element by element, by the plain formula.
+
+#pragma once
+
+#include "norm.cuh"
+
+namespace opweave {
+
+// The divisors. `inverse` gives its reciprocal in f32, or says no; `divisor` is the definition.
+struct RootMeanSquare {
+  static __device__ __forceinline__ bool inverse(const NormParams& p, float sum, float& r) {
+    const float argument = fmaf(sum, p.inverse_width, p.epsilon);
+    r = reciprocal_root(argument);
+    return trusted(argument);
+  }
+  static __device__ __forceinline__ double divisor(const NormParams& p, double sum) {
+    return sqrt(sum / static_cast<double>(p.width) + static_cast<double>(p.epsilon));
+  }
+};
+
+struct EuclideanNorm {
+  static __device__ __forceinline__ bool inverse(const NormParams& p, float sum, float& r) {
+    if (p.flags & MAX_NORM_EPS) {
+      const bool least = sqrtf(sum) < p.epsilon;
+      r = least ? 1.0f / p.epsilon : reciprocal_root(sum);
+      // In the place of the norm epsilon must do, and in that of the sum its square.
+      return trusted(least ? p.epsilon * p.epsilon : sum);
+    }
+    const float argument = sum + p.epsilon;
+    r = reciprocal_root(argument);
+    return trusted(argument);
+  }
+  static __device__ __forceinline__ double divisor(const NormParams& p, double sum) {
+    const double epsilon = p.epsilon;
+    if (p.flags & MAX_NORM_EPS) {
+      const double norm = sqrt(sum);
+      return norm < epsilon ? epsilon : norm;  // not fmax, which would lose a NaN
+    }
+    return sqrt(sum + epsilon);
+  }
+};
+
+// The sum of the squares of one pack, by halves.
+template <int N>
+__device__ __forceinline__ float squares(const float (&v)[N]) {
+  if constexpr (N == 1) {
+    return v[0] * v[0];
+  } else {
+    float s[N / 2];
+#pragma unroll
+    for (int i = 0; i < N / 2; i++) s[i] = fmaf(v[i], v[i], v[i + N / 2] * v[i + N / 2]);
+#pragma unroll
+    for (int n = N / 4; n > 0; n /= 2) {
+#pragma unroll
+      for (int i = 0; i < n; i++) s[i] += s[i + n];
+    }
+    return s[0];
+  }
+}
+
+// Scales one pack and writes it; `early` is the weight if it is of T.
+template <class Op, int N>
+__device__ __forceinline__ void scale_pack(
+    const NormParams& p, const typename Op::Row& row, const typename Op::template Held<N>& held,
+    const Pack<typename Op::T, N>& early, int64_t i, float inverse) {
+  using T = typename Op::T;
+  float y[N];
+  held.values(y);
+  held.keep(row, i, p.flags & STREAM);
+#pragma unroll
+  for (int e = 0; e < N; e++) y[e] *= inverse;
+  if constexpr (Op::WEIGHTED) {
+    if (NARROW<T> && (p.flags & ROUND_NORMALISED)) round_values<T>(y);
+    float w[N];
+    if (Weight<T>::template values<N>(p, p.weight, early, row.place.column + i, w)) {
+      if (p.flags & WEIGHT_PLUS_ONE) {
+#pragma unroll
+        for (int e = 0; e < N; e++) w[e] += 1.0f;
+      }
+#pragma unroll
+      for (int e = 0; e < N; e++) y[e] *= w[e];
+    }
+  }
+  held.finish(p, y);
+  Pack<T, N>::of(y).store_to(row.out + i, p.flags & STREAM);
+}
+
+// A whole segment in f64, if it is `wanted`. Nothing of it was written yet. Rare, so kept small: no unrolling.
+template <class Op, class TEAM>
+__device__ __forceinline__ void exact_segment(
+    const NormParams& p, const TEAM& team, const typename Op::Row& row, bool wanted, double (&scratch)[32]) {
+  using T = typename Op::T;
+  const int64_t width = wanted ? p.width : 0;
+  double sum = 0;
+#pragma unroll 1
+  for (int64_t i = team.rank; i < width; i += team.size) {
+    const double v = Op::value(p, row, i);
+    sum += v * v;
+  }
+  const double inverse = 1.0 / Op::Statistic::divisor(p, sum_f64(team, sum, scratch));
+#pragma unroll 1
+  for (int64_t i = team.rank; i < width; i += team.size) {
+    const double v = Op::value(p, row, i);
+    double y = v * inverse;
+    if constexpr (Op::WEIGHTED) {
+      if (p.flags & ROUND_NORMALISED) y = to_f32(round_f64<T>(y));
+      if (p.flags & (WEIGHT_SAME | WEIGHT_F32)) {
+        const double w = Weight<T>::value(p, p.weight, row.place.column + i, 1.0);
+        y *= p.flags & WEIGHT_PLUS_ONE ? 1.0 + w : w;
+      }
+    }
+    y = Op::finish_value(p, row, i, y);
+    Op::keep_value(row, i, v);
+    store_element(row.out + i, round_f64<T>(y));
+  }
+}
+
+// Rows of at most PACKS vectors in each thread of a team.
+template <class TEAM, class Op, int PACKS>
+__device__ __forceinline__ void register_rows(const NormParams& p) {
+  using T = typename Op::T;
+  constexpr int N = VECTOR_OF<T>;
+  __shared__ typename RowSums<TEAM, 1, PACKS>::Scratch scratch;
+  __shared__ double exact_scratch[32];
+
+  launch_dependents();
+  const TEAM team;
+  const unsigned vectors = static_cast<unsigned>(static_cast<uint64_t>(p.width) / N);
+  RowSums<TEAM, 1, PACKS> row_sums(scratch, vectors);
+
+  Pack<T, N> weight[PACKS];
+  auto read_weight = [&](int64_t column) {
+#pragma unroll
+    for (int k = 0; k < PACKS; k++) {
+      const unsigned v = team.rank + k * team.size;
+      weight[k] = Pack<T, N>::zero();
+      if (Op::WEIGHTED && v < vectors) weight[k] = Weight<T>::template early<N>(p, p.weight, column + int64_t{v} * N);
+    }
+  };
+  const bool by_group = Op::GROUPED && p.groups > 1;
+  // While the kernel before this one still runs. Parameters that it may be writing are read after it.
+  const bool ready = p.flags & PARAMETERS_READY;
+  if (ready && !by_group) read_weight(0);
+  wait_for_predecessors();
+  if (!ready && !by_group) read_weight(0);
+
+  for (Segments<TEAM, Op::GROUPED> segments(p); segments.more(); segments.advance()) {
+    const bool active = TEAM::IS_BLOCK || segments.mine() < segments.end;
+    const typename Op::Row row(p, place_of<Op::GROUPED>(p, segments.mine()));
+    typename Op::template Held<N> held[PACKS];
+#pragma unroll
+    for (int k = 0; k < PACKS; k++) {
+      const unsigned v = team.rank + k * team.size;
+      if (active && v < vectors) {
+        held[k].read(row, int64_t{v} * N);
+      } else {
+        held[k].clear();
+      }
+    }
+    if (by_group && active) read_weight(row.place.column);
+    float part[PACKS];
+#pragma unroll
+    for (int k = 0; k < PACKS; k++) {
+      held[k].prepare(p);
+      float v[N];
+      held[k].values(v);
+      part[k] = squares(v);
+    }
+    float sum[1], inverse;
+    row_sums(team, part, sum);
+    const bool good = Op::inverse(p, sum[0], inverse);
+    if (team.any_in_warp(active && !good)) exact_segment<Op>(p, team, row, active && !good, exact_scratch);
+    if (!active || !good) continue;
+#pragma unroll
+    for (int k = 0; k < PACKS; k++) held[k].rest();
+#pragma unroll
+    for (int k = 0; k < PACKS; k++) {
+      const unsigned v = team.rank + k * team.size;
+      if (v < vectors) scale_pack<Op, N>(p, row, held[k], weight[k], int64_t{v} * N, inverse);
+    }
+  }
+}
+
+// Packs that a thread adds up in f32 before f64 takes them up, so that the error does not grow with the width.
+inline constexpr int FLUSH = 16;
+
+// Segments of any width, in packs of N: read twice, the second time from a cache if it fits there.
+template <class Op, int N>
+__device__ __forceinline__ void loop_segments(const NormParams& p, double (&scratch)[32]) {
+  using T = typename Op::T;
+  const BlockTeam team;
+  const int64_t packs = p.width / N;
+  for (Segments<BlockTeam, Op::GROUPED> segments(p); segments.more(); segments.advance()) {
+    const typename Op::Row row(p, place_of<Op::GROUPED>(p, segments.mine()));
+    double total = 0;
+    float block = 0;
+    int in_block = 0;
+#pragma unroll 4
+    for (int64_t i = team.rank; i < packs; i += team.size) {
+      typename Op::template Held<N> held;
+      held.read(row, i * N);
+      held.prepare(p);
+      float v[N];
+      held.values(v);
+      block += squares(v);
+      if (++in_block == FLUSH) {
+        total += block;
+        block = 0;
+        in_block = 0;
+      }
+    }
+    // To f32 once the sum is whole: its rounding is that of every other row.
+    const float sum = static_cast<float>(sum_f64(team, total + block, scratch));
+    float inverse;
+    if (!Op::inverse(p, sum, inverse)) {
+      exact_segment<Op>(p, team, row, true, scratch);
+      continue;
+    }
+#pragma unroll 2
+    for (int64_t i = team.rank; i < packs; i += team.size) {
+      typename Op::template Held<N> held;
+      held.read(row, i * N);
+      held.prepare(p);
+      Pack<T, N> weight = Pack<T, N>::zero();
+      if (Op::WEIGHTED) weight = Weight<T>::template early<N>(p, p.weight, row.place.column + i * N);
+      scale_pack<Op, N>(p, row, held, weight, i * N, inverse);
+    }
+  }
+}
+
+template <class Op>
+__device__ __forceinline__ void loop_rows(const NormParams& p) {
+  __shared__ double scratch[32];
+  launch_dependents();
+  wait_for_predecessors();
+  if (p.flags & VECTOR) {
+    loop_segments<Op, VECTOR_OF<typename Op::T>>(p, scratch);
+  } else {
+    loop_segments<Op, 1>(p, scratch);
+  }
+}
+
+#define OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, SUFFIX, BLOCK, TEAM, PACKS) \
+  OPWEAVE_NORM_ENTRY(STEM, DTYPE, SUFFIX, BLOCK, (opweave::register_rows<opweave::TEAM, opweave::OPERATION<opweave::DTYPE>, PACKS>(p)))
+#define OPWEAVE_RMS_ENTRIES(STEM, OPERATION, DTYPE, V2_BLOCK)               \
+  OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, w1, 128, LaneTeam, 1)         \
+  OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, w2, 128, LaneTeam, 2)         \
+  OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, w4, 128, LaneTeam, 4)         \
+  OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, v1, 1024, BlockTeam, 1)       \
+  OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, v2, V2_BLOCK, BlockTeam, 2)   \
+  OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, v4, 512, BlockTeam, 4)        \
+  OPWEAVE_NORM_ENTRY(STEM, DTYPE, loop, 1024, (opweave::loop_rows<opweave::OPERATION<opweave::DTYPE>>(p)))
+
+}  // namespace opweave
