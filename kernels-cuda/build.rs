@@ -3,7 +3,7 @@
 
 //! Locates: descriptions, hashes of sources, and images if there are any. Compiles nothing.
 
-#[expect(dead_code, reason = "the package and xtask use the rest of it")]
+#[expect(dead_code, unreachable_pub, reason = "the package and xtask use the rest of it")]
 #[path = "src/sources.rs"]
 mod sources;
 
@@ -29,7 +29,10 @@ fn kernels(root: &Path) -> Result<String, Box<dyn error::Error>> {
         let stem = sources::stem(&source);
         let description = root.join(&source).with_extension("toml");
         let hash = sources::Sources::of(root, &source)?.hash;
-        writeln!(text, "Kernel {{ stem: {stem:?}, description: include_str!({description:?}), source_hash: {hash:?} }},")?;
+        writeln!(
+            text,
+            "Kernel {{ stem: {stem:?}, description: include_str!({description:?}), source_hash: {hash:?} }},"
+        )?;
     }
     Ok(text + "];\n")
 }

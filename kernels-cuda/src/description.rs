@@ -137,7 +137,9 @@ impl Description {
         if self.schema_version != VERSION {
             return Some(format!("schema_version {}, wanted {VERSION}", self.schema_version));
         }
-        let is_name = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        let is_name = |text: &str| {
+            !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        };
         for (field, text) in [("stem", &self.stem), ("family", &self.family)] {
             if !is_name(text) {
                 return Some(format!("{field} {text:?} is not of a-z, 0-9 and _"));
@@ -165,7 +167,9 @@ impl Description {
                 return Some(format!("variant suffix {suffix:?} is no name, or not the only one"));
             }
             let legal = variant.max_block.is_multiple_of(32) && (32..=1024).contains(&variant.max_block);
-            (!legal).then(|| format!("variant {suffix}: max_block {}, wanted a multiple of 32 up to 1024", variant.max_block))
+            (!legal).then(|| {
+                format!("variant {suffix}: max_block {}, wanted a multiple of 32 up to 1024", variant.max_block)
+            })
         })
     }
 }

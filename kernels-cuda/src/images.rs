@@ -107,7 +107,8 @@ impl Images {
     /// [`ImageError::NotBuilt`] or [`ImageError::OtherSources`].
     pub fn facts(&self, stem: &str) -> Result<&ImageFacts, ImageError> {
         let origin = || self.origin.to_string();
-        let (Some(facts), Some(wanted)) = (self.index.as_ref().and_then(|index| index.image(stem)), source_hash(stem)) else {
+        let (Some(facts), Some(wanted)) = (self.index.as_ref().and_then(|index| index.image(stem)), source_hash(stem))
+        else {
             return Err(ImageError::NotBuilt { stem: stem.to_owned(), origin: origin() });
         };
         if facts.source_hash == wanted {

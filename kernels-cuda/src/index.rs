@@ -84,7 +84,9 @@ impl Index {
         let index: Index = serde_json::from_value(value).map_err(|error| corrupt(error.to_string()))?;
         let strange = |image: &&ImageFacts| image.file.is_empty() || image.file.contains(['/', '\\']);
         match index.images.iter().find(strange) {
-            Some(image) => Err(corrupt(format!("the image of {} is called {:?}, not a file's name", image.stem, image.file))),
+            Some(image) => {
+                Err(corrupt(format!("the image of {} is called {:?}, not a file's name", image.stem, image.file)))
+            }
             None => Ok(index),
         }
     }
@@ -153,13 +155,17 @@ mod tests {
         let good = example("rms_norm", b"bytes", "abc").to_json().unwrap();
         let error = |text: &str| Index::parse(text, "the test's").unwrap_err();
         assert!(matches!(error("{"), ImageError::CorruptIndex { .. }));
-        assert!(error("{}").to_string().contains("the test's") && error("{}").to_string().contains("no schema_version"));
+        assert!(
+            error("{}").to_string().contains("the test's") && error("{}").to_string().contains("no schema_version")
+        );
         assert!(matches!(
             error(&good.replace("\"schema_version\": 1", "\"schema_version\": 7")),
             ImageError::SchemaVersion { found: 7, wanted: 1, .. }
         ));
         assert!(error(&good.replace("\"registers\": 40", "\"registers\": -1")).to_string().contains("invalid value"));
-        assert!(error(&good.replace("rms_norm.fatbin", "../rms_norm.fatbin")).to_string().contains("not a file's name"));
+        assert!(
+            error(&good.replace("rms_norm.fatbin", "../rms_norm.fatbin")).to_string().contains("not a file's name")
+        );
         assert!(error(&good[..good.len() / 2]).to_string().contains("EOF"));
     }
 

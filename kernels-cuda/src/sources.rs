@@ -105,7 +105,10 @@ fn includes(root: &Path, path: &str, text: &str) -> io::Result<Vec<String>> {
             let folder = Path::new(path).parent().unwrap_or(Path::new(""));
             let target = folder.join(name);
             if !root.join(&target).is_file() {
-                return Err(io::Error::new(io::ErrorKind::NotFound, format!("{path} includes {name:?}, which is not there")));
+                return Err(io::Error::new(
+                    io::ErrorKind::NotFound,
+                    format!("{path} includes {name:?}, which is not there"),
+                ));
             }
             found.push(slashes(&target));
         } else if let Some(name) = quoted(rest, '<', '>') {

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::process::Program;
-use crate::{features, license, markdown, model, new, odd_shapes, opweave, package, tidy};
+use crate::{features, kernels, license, markdown, model, new, odd_shapes, opweave, package, tidy};
 
 /// Which steps to run.
 #[derive(Args)]
@@ -40,6 +40,7 @@ const STEPS: &[Step] = &[
     Step { name: "license", what: "licences of dependencies and packages", run: license::run },
     Step { name: "clippy", what: "no warning in any target", run: clippy },
     Step { name: "docs", what: "the documentation builds without a warning", run: docs },
+    Step { name: "kernels", what: "the CUDA kernels compile, fit and do not spill", run: kernels::build_and_check },
     Step { name: "features", what: "each crate alone, with no, each and all features", run: features::run },
     Step { name: "package", what: "each crate packs and builds from its package", run: package::run },
     Step { name: "scaffold", what: "what cargo xtask new writes builds and runs", run: new::trial::run },

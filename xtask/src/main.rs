@@ -4,6 +4,7 @@
 
 mod ci;
 mod features;
+mod kernels;
 mod license;
 mod markdown;
 mod model;
@@ -44,6 +45,9 @@ enum Command {
     /// Time operators: runs `opweave bench` with these arguments in release mode
     #[command(disable_help_flag = true)]
     Bench(opweave::Arguments),
+    /// Compile the CUDA kernels into images, list and check them
+    #[command(subcommand)]
+    Kernels(kernels::Kernels),
     /// Check the licences of dependencies against deny.toml, and of our packages
     License,
     /// Pack and build every published crate
@@ -77,6 +81,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::New(new) => new::run(&root, &new)?,
         Command::Numerics(arguments) => return opweave::run(&root, "numerics", &arguments),
         Command::Bench(arguments) => return opweave::run(&root, "bench", &arguments),
+        Command::Kernels(command) => kernels::run(&root, &command)?,
         Command::License => license::run(&root)?,
         Command::Package => package::run(&root)?,
         Command::Features => features::run(&root)?,
