@@ -2,9 +2,11 @@
 // Copyright 2026 The opweave authors
 //! Every published crate packs and builds from its package alone.
 
+use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use cargo_metadata::{Metadata, Package};
 
 use crate::process::Program;
 use crate::workspace::{members, published};
@@ -34,6 +36,22 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         cargo = cargo.args("--package").arg(package.name.as_str());
     }
     cargo.run()?;
+    sizes(&metadata, &packages)?;
     println!("package: {} packages build from what they hold", packages.len());
+    Ok(())
+}
+
+/// The registry takes packages of up to 10 MB, and images travel in one.
+const LARGEST: u64 = 10_000_000;
+
+fn sizes(metadata: &Metadata, packages: &[&Package]) -> Result<()> {
+    for package in packages {
+        let file = format!("package/{}-{}.crate", package.name, package.version);
+        let path = metadata.target_directory.join(file);
+        let bytes = fs::metadata(&path).with_context(|| format!("failed to look at {path}"))?.len();
+        if bytes > LARGEST {
+            bail!("the package of {} has {bytes} bytes, at most {LARGEST}", package.name);
+        }
+    }
     Ok(())
 }
