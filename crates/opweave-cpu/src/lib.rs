@@ -12,6 +12,7 @@ pub mod ceilings;
 pub mod embedding;
 mod faults;
 pub mod indices;
+pub mod kv_cache;
 mod native;
 pub mod normalization;
 mod ops;

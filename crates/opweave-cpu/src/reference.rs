@@ -14,7 +14,7 @@ use opweave_contract::{ArgVisitor, Operator};
 use opweave_device::{DeviceKind, LaunchError, StreamRef};
 use opweave_reference::{Arguments, Reference, Values};
 use opweave_registry::{Kernel, KernelSpec, Plan, PrepareContext, PrepareError, Registry, RegistryError, Workspace};
-use opweave_tensor::{DType, RawTensor};
+use opweave_tensor::{DType, F8E4M3, RawTensor};
 
 use crate::faults;
 
@@ -107,6 +107,7 @@ unsafe fn read(tensor: &RawTensor) -> Values {
                 DType::F32 => f64::from(*tensor.data().cast::<f32>().offset(offset)),
                 DType::F16 => (*tensor.data().cast::<f16>().offset(offset)).to_f64(),
                 DType::BF16 => (*tensor.data().cast::<bf16>().offset(offset)).to_f64(),
+                DType::F8E4M3 => f64::from((*tensor.data().cast::<F8E4M3>().offset(offset)).to_f32()),
                 DType::I64 => *tensor.data().cast::<i64>().offset(offset) as f64,
                 DType::I32 => f64::from(*tensor.data().cast::<i32>().offset(offset)),
                 DType::U32 => f64::from(*tensor.data().cast::<u32>().offset(offset)),
@@ -129,6 +130,7 @@ unsafe fn write(tensor: &RawTensor, data: &[f64]) {
                 DType::F32 => *tensor.data().cast::<f32>().offset(offset) = value as f32,
                 DType::F16 => *tensor.data().cast::<f16>().offset(offset) = f16::from_f64(value),
                 DType::BF16 => *tensor.data().cast::<bf16>().offset(offset) = bf16::from_f64(value),
+                DType::F8E4M3 => *tensor.data().cast::<F8E4M3>().offset(offset) = exact_code(value),
                 DType::I64 => *tensor.data().cast::<i64>().offset(offset) = value as i64,
                 DType::I32 => *tensor.data().cast::<i32>().offset(offset) = value as i32,
                 DType::U32 => *tensor.data().cast::<u32>().offset(offset) = value as u32,
@@ -136,4 +138,36 @@ unsafe fn write(tensor: &RawTensor, data: &[f64]) {
             }
         }
     });
+}
+
+/// The code of a number that has one: what a reference gives is rounded already.
+fn exact_code(value: f64) -> F8E4M3 {
+    if value.is_nan() {
+        return F8E4M3::NAN;
+    }
+    // Patterns below the sign ascend as their values do.
+    let (mut low, mut high) = (0_u8, 0x7e);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if f64::from(F8E4M3::from_bits(middle).to_f32()) < value.abs() {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    F8E4M3::from_bits(low | if value.is_sign_negative() { 0x80 } else { 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_found_again() {
+        for bits in 0..=u8::MAX {
+            let code = F8E4M3::from_bits(bits);
+            let found = exact_code(f64::from(code.to_f32()));
+            assert!(found == code || code.to_f32().is_nan() && found == F8E4M3::NAN, "{bits:x}");
+        }
+    }
 }

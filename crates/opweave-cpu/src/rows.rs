@@ -74,7 +74,7 @@ const BYTES_PER_TASK: usize = 256 << 10;
 const TASKS_PER_THREAD: usize = 4;
 
 /// Into how many tasks to cut `rows` rows of `bytes_per_row` bytes of traffic.
-fn task_count(rows: usize, bytes_per_row: usize, threads: usize) -> usize {
+pub(crate) fn tasks_for(rows: usize, bytes_per_row: usize, threads: usize) -> usize {
     if threads == 1 {
         return rows.min(1);
     }
@@ -110,7 +110,7 @@ pub(crate) unsafe fn for_each_row<K: RowKernel>(
     rows: usize,
     bytes_per_row: usize,
 ) {
-    let tasks = task_count(rows, bytes_per_row, pool.threads());
+    let tasks = tasks_for(rows, bytes_per_row, pool.threads());
     if tasks <= 1 {
         if rows > 0 {
             isa.run(Part { kernel, rows: 0..rows });
@@ -137,7 +137,7 @@ mod tests {
         for rows in [0, 1, 2, 3, 7, 8, 9, 63, 1000] {
             for threads in [1, 2, 3, 8] {
                 for bytes in [1, 4096, 1 << 20] {
-                    let tasks = task_count(rows, bytes, threads);
+                    let tasks = tasks_for(rows, bytes, threads);
                     let covered: Vec<usize> = (0..tasks).flat_map(|t| task_rows(t, tasks, rows)).collect();
                     assert_eq!(covered, (0..rows).collect::<Vec<_>>(), "{rows} rows of {bytes} over {threads}");
                 }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn small_calls_stay_on_the_calling_thread() {
-        assert_eq!(task_count(16, 16 << 10, 8), 1);
-        assert_eq!(task_count(4096, 32 << 10, 2), 8);
+        assert_eq!(tasks_for(16, 16 << 10, 8), 1);
+        assert_eq!(tasks_for(4096, 32 << 10, 2), 8);
     }
 }

@@ -4,6 +4,7 @@
 //! The operators, one module for each family and one file for each operator.
 
 pub mod embedding;
+pub mod kv_cache;
 pub mod normalization;
 pub mod quantization;
 pub mod rotary;
@@ -18,6 +19,7 @@ pub const FAMILIES: &[&[OperationDecl]] = &[
     rotary::OPERATIONS,
     quantization::OPERATIONS,
     sampling::OPERATIONS,
+    kv_cache::OPERATIONS,
 ];
 
 /// Every operation of this workspace.

@@ -37,6 +37,7 @@ macro_rules! for_each_operator {
             $function::<QuantizePerTensor>(),
             $function::<DynamicQuant>(),
             $function::<Argmax>(),
+            $function::<opweave_contract::ops::kv_cache::ReshapePagedCache>(),
         ];
         // The list above is checked against the declarations, so that no operator is forgotten.
         crate::assert_all_listed(&covered.iter().map(|(name, _)| *name).collect::<Vec<_>>());

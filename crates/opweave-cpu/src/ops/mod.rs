@@ -4,6 +4,7 @@
 //! Launchers: from the arguments of a call to a kernel body. One file for each operator.
 
 mod embedding;
+mod kv_cache;
 mod normalization;
 mod quantization;
 mod rotary;
@@ -13,6 +14,7 @@ use opweave_registry::{Registry, RegistryError};
 
 /// Registers every row of this crate.
 pub(crate) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    kv_cache::register(registry)?;
     rotary::register(registry)?;
     embedding::register(registry)?;
     normalization::register(registry)?;

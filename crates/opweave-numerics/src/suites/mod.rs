@@ -4,6 +4,7 @@
 //! The suites of opweave's operators: one file for each, under the operator's own stem.
 
 mod embedding;
+mod kv_cache;
 mod normalization;
 mod quantization;
 mod rotary;
@@ -17,6 +18,7 @@ use crate::suite::{CatalogDefect, SuiteSet};
 /// [`CatalogDefect`]; a test holds that there is none.
 pub fn builtin() -> Result<SuiteSet, CatalogDefect> {
     let mut set = SuiteSet::new();
+    kv_cache::add(&mut set)?;
     rotary::add(&mut set)?;
     embedding::add(&mut set)?;
     normalization::add(&mut set)?;

@@ -291,6 +291,7 @@ pub(crate) fn registry(register: impl FnOnce(&mut Registry)) -> Arc<FrozenRegist
 /// Registers one kernel of every operator.
 pub(crate) fn register_all(registry: &mut Registry, name: &str, damage: Damage) {
     use ops::embedding::*;
+    use ops::kv_cache::*;
     use ops::normalization::*;
     use ops::quantization::*;
     use ops::rotary::*;
@@ -301,7 +302,7 @@ pub(crate) fn register_all(registry: &mut Registry, name: &str, damage: Damage) 
         };
     }
     each!(RmsNorm, GemmaRmsNorm, FusedAddRmsNorm, FusedAddGemmaRmsNorm, LayerNorm, L2Norm, RmsNormGated);
-    each!(Embedding, RotaryEmbedding, FusedQkNormRope);
+    each!(Embedding, RotaryEmbedding, FusedQkNormRope, ReshapePagedCache);
     each!(QuantizePerTensor, DynamicQuant, Argmax);
 }
 

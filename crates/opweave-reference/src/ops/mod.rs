@@ -4,6 +4,7 @@
 //! The references, one module for each family and one file for each operator.
 
 pub mod embedding;
+pub mod kv_cache;
 pub mod normalization;
 pub mod quantization;
 pub mod rotary;

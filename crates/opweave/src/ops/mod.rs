@@ -8,12 +8,14 @@
 //! [`Prepared::enqueue`](crate::Prepared::enqueue) instead.
 
 mod embedding;
+mod kv_cache;
 mod normalization;
 mod quantization;
 mod rotary;
 mod sampling;
 
 pub use embedding::*;
+pub use kv_cache::*;
 pub use normalization::*;
 pub use quantization::*;
 pub use rotary::*;

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The cache of keys and values, in pages.
+
+mod reshape_paged_cache;
+
+pub use reshape_paged_cache::{
+    CacheFormat, CacheLayout, RESHAPE_PAGED_CACHE_F8E4M3, RESHAPE_PAGED_CACHE_PLAIN, ReshapePagedCache,
+    ReshapePagedCacheArgs, ReshapePagedCacheProblem, SLOT_OUTSIDE_THE_CACHE,
+};
+
+use crate::OperationDecl;
+
+/// The operations of this family and the rows that exist for them.
+pub const OPERATIONS: &[OperationDecl] = &[reshape_paged_cache::DECLARATION];

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! What a page holds of a row: its elements, or codes of them.
+
+use std::marker::PhantomData;
+
+use opweave_tensor::F8E4M3;
+
+use super::{Paged, ScatterCall};
+use crate::bytes;
+use crate::simd::{Elem, Simd};
+
+/// Stores consecutive elements.
+pub(super) trait Store: Copy + Sync {
+    /// Elements of rows.
+    type From;
+    /// Elements of pages.
+    type To;
+    /// Whether all heads are stored alike.
+    const UNIFORM: bool;
+
+    /// Stores `n` elements of head `head` and, if heads are alike, those after it.
+    ///
+    /// # Safety
+    /// - `from` is valid to read and `to` to write `n` elements, apart from each other; the scales are those of the call.
+    /// - With `stream`, a fence follows.
+    #[expect(clippy::too_many_arguments, reason = "bounds and operands of a loop, in registers")]
+    unsafe fn store<S: Simd>(
+        self,
+        s: S,
+        tensor: &Paged,
+        head: usize,
+        from: *const Self::From,
+        to: *mut Self::To,
+        n: usize,
+        stream: bool,
+    );
+}
+
+/// Elements of the size of `T`, as they are.
+#[derive(Clone, Copy)]
+pub(super) struct Copied<T>(PhantomData<fn(T)>);
+
+impl<T> Copied<T> {
+    pub(super) fn new(_: &ScatterCall) -> Self {
+        Copied(PhantomData)
+    }
+}
+
+impl<T: Elem> Store for Copied<T> {
+    type From = T;
+    type To = T;
+    const UNIFORM: bool = true;
+
+    #[inline(always)]
+    unsafe fn store<S: Simd>(self, s: S, _: &Paged, _: usize, from: *const T, to: *mut T, n: usize, stream: bool) {
+        let n = n * size_of::<T>();
+        // SAFETY: the trait's clauses. What follows in the source is most often the next to be read.
+        unsafe { bytes::copy(s, from.cast(), to.cast(), n, stream, from.cast::<u8>().wrapping_add(n)) }
+    }
+}
+
+/// f8e4m3 of elements over the scale of their head.
+#[derive(Clone, Copy)]
+pub(super) struct Codes<T> {
+    per_head: bool,
+    dtype: PhantomData<fn(T)>,
+}
+
+impl<T> Codes<T> {
+    pub(super) fn new(call: &ScatterCall) -> Self {
+        Codes { per_head: call.scale_per_head, dtype: PhantomData }
+    }
+}
+
+impl<T: Elem> Store for Codes<T> {
+    type From = T;
+    type To = F8E4M3;
+    const UNIFORM: bool = false;
+
+    #[inline(always)]
+    unsafe fn store<S: Simd>(
+        self,
+        s: S,
+        tensor: &Paged,
+        head: usize,
+        from: *const T,
+        to: *mut F8E4M3,
+        n: usize,
+        _: bool,
+    ) {
+        // SAFETY: the trait's clauses, by the loop's bounds; there is one scale, or one for each head.
+        unsafe {
+            let scale = tensor.scales.map_or(1.0, |scales| scales.add(if self.per_head { head } else { 0 }).read());
+            let scale = s.splat(scale);
+            let mut i = 0;
+            while i + S::LANES <= n {
+                // Divided, and not multiplied by a reciprocal, which would round twice.
+                s.store_code::<F8E4M3, false>(to.add(i), s.div(T::load(s, from.add(i)), scale));
+                i += S::LANES;
+            }
+            if i < n {
+                // The widest vector has 16 lanes.
+                let mut codes = [F8E4M3::default(); 16];
+                let quotient = s.div(T::load_tail(s, from.add(i), n - i), scale);
+                s.store_code::<F8E4M3, false>(codes.as_mut_ptr(), quotient);
+                std::ptr::copy_nonoverlapping(codes.as_ptr(), to.add(i), n - i);
+            }
+        }
+    }
+}
