@@ -111,6 +111,7 @@ unsafe fn read(tensor: &RawTensor) -> Values {
                 DType::I64 => *tensor.data().cast::<i64>().offset(offset) as f64,
                 DType::I32 => f64::from(*tensor.data().cast::<i32>().offset(offset)),
                 DType::U32 => f64::from(*tensor.data().cast::<u32>().offset(offset)),
+                DType::I8 => f64::from(*tensor.data().cast::<i8>().offset(offset)),
                 other => unreachable!("no reference of this crate reads {other}"),
             }
         };
@@ -134,6 +135,7 @@ unsafe fn write(tensor: &RawTensor, data: &[f64]) {
                 DType::I64 => *tensor.data().cast::<i64>().offset(offset) = value as i64,
                 DType::I32 => *tensor.data().cast::<i32>().offset(offset) = value as i32,
                 DType::U32 => *tensor.data().cast::<u32>().offset(offset) = value as u32,
+                DType::I8 => *tensor.data().cast::<i8>().offset(offset) = value as i8,
                 other => unreachable!("no reference of this crate writes {other}"),
             }
         }

@@ -181,6 +181,11 @@ impl<O: Reference> Plan<O> for ReferencePlan<O> {
             }
             _ => self.problem,
         };
+        // A sibling that has other arguments is no sibling of this call.
+        let present = |problem| O::describe(problem).tensors().map(|spec| spec.present).collect::<Vec<_>>();
+        if present(&problem) != present(&self.problem) {
+            return Err(LaunchError::Refused("the sibling takes other arguments".to_owned()));
+        }
         let signature = O::signature();
         let tensors = specs.tensors().zip(&seen.tensors).map(|(spec, view)| {
             let view = view.as_ref()?;
