@@ -9,20 +9,24 @@ use cargo_metadata::Message;
 
 use crate::process::Program;
 
-/// The test binary of the CPU solution's kernels, and what the names of its tests on shapes that fit no vector begin with.
-const TEST: &str = "normalization";
+/// The test binaries of the CPU solution's kernels, and what the names of their tests on shapes that fit no vector begin with.
+const TESTS: [&str; 3] = ["normalization", "activation", "softmax"];
 const FILTER: &str = "odd_";
 
-/// Builds that test and runs it under valgrind.
+/// Builds those tests and runs them under valgrind.
 ///
 /// # Errors
 /// If valgrind is missing, finds a wrong access or a use of an uninitialised value, if a test fails, or if there is none.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let binary = build(root)?;
+    TESTS.iter().try_for_each(|test| run_one(root, test))
+}
+
+fn run_one(root: &Path, test: &str) -> Result<()> {
+    let binary = build(root, test)?;
     let listed = Program::new(&binary, root).arg(FILTER).args("--list --format terse").read()?;
     let names: Vec<&str> = listed.lines().filter_map(|line| line.strip_suffix(": test")).collect();
     if names.is_empty() {
-        bail!("{TEST} has no test whose name begins with {FILTER}");
+        bail!("{test} has no test whose name begins with {FILTER}");
     }
     Program::new("valgrind", root)
         .args("--quiet --error-exitcode=9 --leak-check=no")
@@ -31,20 +35,20 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         .args("--test-threads 1")
         .run()
         .context("valgrind is a package of the system (apt-get install valgrind)")?;
-    println!("odd shapes: {} tests clean under valgrind", names.len());
+    println!("odd shapes of {test}: {} tests clean under valgrind", names.len());
     Ok(())
 }
 
-fn build(root: &Path) -> Result<PathBuf> {
+fn build(root: &Path, test: &str) -> Result<PathBuf> {
     let cargo = Program::cargo(root).args("test --locked --no-run --message-format json --package opweave-cpu --test");
-    let messages = cargo.arg(TEST).read()?;
+    let messages = cargo.arg(test).read()?;
     for message in Message::parse_stream(messages.as_bytes()) {
         if let Message::CompilerArtifact(artifact) = message?
-            && artifact.target.name == TEST
+            && artifact.target.name == test
             && let Some(binary) = artifact.executable
         {
             return Ok(binary.into());
         }
     }
-    bail!("cargo built no test {TEST}")
+    bail!("cargo built no test {test}")
 }

@@ -7,12 +7,14 @@
 //! `cpu.reference.<op>`. Kernels run on the threads that the caller's stream lends them; results do not depend on how
 //! many there are.
 
+pub mod activation;
 mod bytes;
 pub mod ceilings;
 pub mod embedding;
 mod faults;
 pub mod indices;
 pub mod kv_cache;
+mod memory;
 mod native;
 pub mod normalization;
 mod ops;
@@ -22,6 +24,7 @@ pub mod rotary;
 mod rows;
 pub mod sampling;
 pub mod simd;
+pub mod softmax;
 
 pub use rows::Rows;
 

@@ -3,12 +3,14 @@
 
 //! The operators, one module for each family and one file for each operator.
 
+pub mod activation;
 pub mod embedding;
 pub mod kv_cache;
 pub mod normalization;
 pub mod quantization;
 pub mod rotary;
 pub mod sampling;
+pub mod softmax;
 
 use crate::OperationDecl;
 
@@ -20,6 +22,8 @@ pub const FAMILIES: &[&[OperationDecl]] = &[
     quantization::OPERATIONS,
     sampling::OPERATIONS,
     kv_cache::OPERATIONS,
+    activation::OPERATIONS,
+    softmax::OPERATIONS,
 ];
 
 /// Every operation of this workspace.

@@ -38,6 +38,11 @@ macro_rules! for_each_operator {
             $function::<DynamicQuant>(),
             $function::<Argmax>(),
             $function::<opweave_contract::ops::kv_cache::ReshapePagedCache>(),
+            $function::<opweave_contract::ops::activation::SiluAndMul>(),
+            $function::<opweave_contract::ops::activation::GeluAndMul>(),
+            $function::<opweave_contract::ops::activation::GeluTanhAndMul>(),
+            $function::<opweave_contract::ops::softmax::Softmax>(),
+            $function::<opweave_contract::ops::softmax::LogSoftmax>(),
         ];
         // The list above is checked against the declarations, so that no operator is forgotten.
         crate::assert_all_listed(&covered.iter().map(|(name, _)| *name).collect::<Vec<_>>());

@@ -69,6 +69,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn div(self, a: Self::F32, b: Self::F32) -> Self::F32;
     /// `a * b + c`, rounded once where the hardware can, twice on the portable path.
     fn fma(self, a: Self::F32, b: Self::F32, c: Self::F32) -> Self::F32;
+    /// `a * b` rounded, and what the rounding lost.
+    #[inline(always)]
+    fn two_product(self, a: Self::F32, b: Self::F32) -> [Self::F32; 2] {
+        let product = self.mul(a, b);
+        [product, self.fma(a, b, self.neg(product))]
+    }
     /// The larger lanes; `b` where either is NaN.
     fn max(self, a: Self::F32, b: Self::F32) -> Self::F32;
     /// The smaller lanes; `b` where either is NaN.
@@ -105,7 +111,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn any_nan(self, a: Self::F32, b: Self::F32) -> bool;
     /// The first lane that equals `value`; [`Simd::LANES`] where none does, as for NaN.
     fn first_equal(self, a: Self::F32, value: Self::F32) -> usize;
-    /// The largest lane; no lane may be NaN.
+    /// The largest lane; those that are NaN are passed over.
     #[inline(always)]
     fn largest(self, a: Self::F32) -> f32 {
         let mut lanes = [f32::NEG_INFINITY; MAX_LANES];

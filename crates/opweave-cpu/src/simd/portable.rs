@@ -124,6 +124,13 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn two_product(self, a: V, b: V) -> [V; 2] {
+        // Products of f32 are exact in f64.
+        let lost = zip(a, b, |a, b| (f64::from(a) * f64::from(b) - f64::from(a * b)) as f32);
+        [self.mul(a, b), lost]
+    }
+
+    #[inline(always)]
     fn max(self, a: V, b: V) -> V {
         zip(a, b, |a, b| if a > b { a } else { b })
     }

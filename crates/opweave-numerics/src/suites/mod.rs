@@ -3,12 +3,14 @@
 
 //! The suites of opweave's operators: one file for each, under the operator's own stem.
 
+mod activation;
 mod embedding;
 mod kv_cache;
 mod normalization;
 mod quantization;
 mod rotary;
 mod sampling;
+mod softmax;
 
 use crate::suite::{CatalogDefect, SuiteSet};
 
@@ -21,9 +23,11 @@ pub fn builtin() -> Result<SuiteSet, CatalogDefect> {
     kv_cache::add(&mut set)?;
     rotary::add(&mut set)?;
     embedding::add(&mut set)?;
+    activation::add(&mut set)?;
     normalization::add(&mut set)?;
     quantization::add(&mut set)?;
     sampling::add(&mut set)?;
+    softmax::add(&mut set)?;
     Ok(set)
 }
 

@@ -3,9 +3,11 @@
 
 //! The references, one module for each family and one file for each operator.
 
+pub mod activation;
 pub mod embedding;
 pub mod kv_cache;
 pub mod normalization;
 pub mod quantization;
 pub mod rotary;
 pub mod sampling;
+pub mod softmax;

@@ -7,16 +7,20 @@
 //! [`initialize`](crate::initialize) prepared for this process. Engines with device pointers call
 //! [`Prepared::enqueue`](crate::Prepared::enqueue) instead.
 
+mod activation;
 mod embedding;
 mod kv_cache;
 mod normalization;
 mod quantization;
 mod rotary;
 mod sampling;
+mod softmax;
 
+pub use activation::*;
 pub use embedding::*;
 pub use kv_cache::*;
 pub use normalization::*;
 pub use quantization::*;
 pub use rotary::*;
 pub use sampling::*;
+pub use softmax::*;

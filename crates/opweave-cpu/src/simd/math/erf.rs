@@ -3,7 +3,8 @@
 
 //! The error function, and the GELU that is made of it.
 
-use super::exp::exp_parts;
+use super::exp::{exp_16, exp_parts, polynomial};
+use super::rare::Rare;
 use crate::simd::Simd;
 
 /// `erf(x) / x` in powers of `x^2` for `|x| <= 1`, the highest first: the polynomial whose greatest error in proportion, 1.2e-9,
@@ -39,33 +40,22 @@ const MOST: f32 = 4.0;
 /// which vanishes unless a factor above 1e30 brings it back.
 const MOST_DEVIATIONS: f32 = 18.6;
 
-#[inline(always)]
-fn horner<S: Simd>(s: S, x: S::F32, coefficients: &[f32]) -> S::F32 {
-    let mut p = s.splat(coefficients[0]);
-    for &coefficient in &coefficients[1..] {
-        p = s.fma(p, x, s.splat(coefficient));
-    }
-    p
-}
-
 /// `e^(-scale a^2) g` as `p * 2^floor(n)`, where `g` is [`FAR`] at `1 + stretch a`: `erfc a` for 1 and [`STRETCH`].
 ///
 /// The square has twice the places of f32; the exponential would turn those that are lost into dozens of its own.
 #[inline(always)]
 fn complement<S: Simd>(s: S, a: S::F32, scale: f32, stretch: f32) -> (S::F32, S::F32) {
-    let square = s.mul(a, a);
-    // Without a fused multiplication this is zero, and the places are lost.
-    let lost = s.fma(a, a, s.neg(square));
+    let [square, lost] = s.two_product(a, a);
     let (p, n) = exp_parts(s, s.mul(square, s.splat(-scale)), Some(s.mul(lost, s.splat(-scale))));
     let w = s.div(s.splat(1.0), s.fma(a, s.splat(stretch), s.splat(1.0)));
-    (s.mul(p, s.mul(w, horner(s, w, &FAR))), n)
+    (s.mul(p, s.mul(w, polynomial(s, w, &FAR))), n)
 }
 
 /// The error function, `2 / sqrt(pi)` times the integral of `e^(-t^2)` from 0 to `x`.
 #[inline(always)]
 pub fn erf<S: Simd>(s: S, x: S::F32) -> S::F32 {
     let one = s.splat(1.0);
-    let near = s.mul(x, horner(s, s.mul(x, x), &NEAR));
+    let near = s.mul(x, polynomial(s, s.mul(x, x), &NEAR));
     // `min` keeps its second argument where it is NaN.
     let a = s.min(s.splat(MOST), s.abs(x));
     let (p, n) = complement(s, a, 1.0, STRETCH);
@@ -89,4 +79,18 @@ pub fn times_gelu<S: Simd>(s: S, y: S::F32, x: S::F32) -> S::F32 {
     let result = s.select_sign(x, s.scale(product, n), product);
     // Zero times x brings the NaN of -infinity back; elsewhere -0 is added, which changes nothing.
     s.add(result, s.select_sign(x, s.mul(x, s.splat(0.0)), s.splat(-0.0)))
+}
+
+/// Up to here `e^(-x^2 / 2)` is a normal number.
+pub(super) const USUAL_DEVIATIONS: f32 = 13.0;
+
+/// [`times_gelu`] for a result that is rounded to 16 bits at once.
+#[inline(always)]
+pub fn times_gelu_16<S: Simd>(s: S, y: S::F32, x: S::F32) -> S::F32 {
+    let one = s.splat(1.0);
+    let e = exp_16(s, s.mul(x, x), -0.5);
+    let w = s.div(one, s.fma(s.abs(x), s.splat(STRETCH * std::f32::consts::FRAC_1_SQRT_2), one));
+    let tail = s.mul(s.mul(e, w), s.mul(polynomial(s, w, &FAR), s.splat(0.5)));
+    let result = s.mul(s.mul(y, s.select_sign(x, tail, s.sub(one, tail))), x);
+    if s.all_below(x, USUAL_DEVIATIONS) { result } else { Rare::Gelu16.repair(s, y, x, result) }
 }

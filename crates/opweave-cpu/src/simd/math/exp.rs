@@ -25,17 +25,19 @@ const MOST: f32 = 89.0;
 const WHOLE: [f32; 5] = [1.381_447_8e-3, 8.368_781e-3, 4.166_839_3e-2, 1.666_652e-1, 4.999_999_4e-1];
 const SIXTEENTH: [f32; 2] = [1.666_672e-1, 5.000_165e-1];
 
-/// `2^f - 1` divided by `f`, likewise: 4.4e-7 over `|f| <= 1/32`, 4.3e-7 over `|f| <= 1/2`.
-const SHORT_WHOLE: [f32; 5] = [1.112_556e-3, 9.666_38e-3, 5.557_414_5e-2, 2.402_235e-1, 6.931_428_3e-1];
-const SHORT_SIXTEENTH: [f32; 2] = [2.402_484_4e-1, 6.931_891_4e-1];
+/// `2^f - 1` divided by `f`, likewise: below 3e-9 over `|f| <= 1/2` and `|f| <= 1/32`.
+const BINARY_WHOLE: [f32; 6] =
+    [1.559_508_2e-4, 1.340_679_7e-3, 9.617_691e-3, 5.550_31e-2, 2.402_265_2e-1, 6.931_472_4e-1];
+const BINARY_SIXTEENTH: [f32; 3] = [5.550_428_5e-2, 2.402_344_3e-1, std::f32::consts::LN_2];
 
 /// Adding this leaves a multiple of `2^-bits` in the last bits of the sum.
 pub const fn shifter(bits: u32) -> f32 {
     1.5 * (1_u32 << (23 - bits)) as f32
 }
 
+/// A polynomial by Horner's rule, the highest power first.
 #[inline(always)]
-fn polynomial<S: Simd>(s: S, r: S::F32, coefficients: &[f32]) -> S::F32 {
+pub(super) fn polynomial<S: Simd>(s: S, r: S::F32, coefficients: &[f32]) -> S::F32 {
     let mut p = s.splat(coefficients[0]);
     for &coefficient in &coefficients[1..] {
         p = s.fma(p, r, s.splat(coefficient));
@@ -91,11 +93,25 @@ pub fn exp<S: Simd>(s: S, x: S::F32) -> S::F32 {
     s.scale(p, n)
 }
 
-/// `e^x` for `x <= 0`.
+/// `y e^x` for `x <= 0` and `|y| <= 1`.
 #[inline(always)]
-pub fn exp_nonpositive<S: Simd>(s: S, x: S::F32) -> S::F32 {
+pub fn times_exp<S: Simd>(s: S, y: S::F32, x: S::F32) -> S::F32 {
     let (p, n) = exp_parts(s, s.max(s.splat(LEAST), x), None);
-    s.scale(p, n)
+    s.scale(s.mul(p, y), n)
+}
+
+/// [`times_exp`] for a result that is rounded to 16 bits at once.
+#[inline(always)]
+pub fn times_exp_16<S: Simd>(s: S, y: S::F32, x: S::F32) -> S::F32 {
+    let shifter = s.splat(shifter(S::STEP_BITS));
+    let x = s.mul(s.max(s.splat(LEAST), x), s.splat(LOG2_E));
+    let k = s.add(x, shifter);
+    let n = s.sub(k, shifter);
+    let f = s.sub(x, n);
+    let p = polynomial(s, f, if S::STEP_BITS == 0 { &BINARY_WHOLE } else { &BINARY_SIXTEENTH });
+    // The fraction's power takes the factor along.
+    let power = if S::STEP_BITS == 0 { y } else { s.mul(s.step_fraction(k), y) };
+    s.scale(s.fma(s.mul(p, f), power, power), n)
 }
 
 /// `e^x` where it is a normal number, that is, for `|x| < 87`; anything elsewhere.
@@ -106,16 +122,16 @@ pub(super) fn exp_normal<S: Simd>(s: S, x: S::F32) -> S::F32 {
     s.fma(expm1_step(s, r), power, power)
 }
 
-/// `e^(-x)` to `(20 + |x|) 2^-24` in proportion, for `|x| < 87`; anything elsewhere.
+/// `e^(factor x)` to `(5 + 1.2 |factor x|) 2^-24` in proportion, where that is below 87; anything elsewhere.
 ///
 /// In powers of two: the product with log2(e) is rounded once and then taken as it is, which costs up to `|x| 2^-24`.
 #[inline(always)]
-pub(super) fn exp_negated_16<S: Simd>(s: S, x: S::F32) -> S::F32 {
+pub(super) fn exp_16<S: Simd>(s: S, x: S::F32, factor: f32) -> S::F32 {
     let shifter = s.splat(shifter(S::STEP_BITS));
-    let x = s.mul(x, s.splat(-LOG2_E));
+    let x = s.mul(x, s.splat(factor * LOG2_E));
     let k = s.add(x, shifter);
     let f = s.sub(x, s.sub(k, shifter));
-    let p = polynomial(s, f, if S::STEP_BITS == 0 { &SHORT_WHOLE } else { &SHORT_SIXTEENTH });
+    let p = polynomial(s, f, if S::STEP_BITS == 0 { &BINARY_WHOLE } else { &BINARY_SIXTEENTH });
     let power = s.step_power(k);
     s.fma(s.mul(p, f), power, power)
 }

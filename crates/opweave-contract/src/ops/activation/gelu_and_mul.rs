@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! GELU of one half of a row, times the other half.
+
+use opweave_tensor::DType;
+
+use super::{ACTIVATION_ROUNDING, ActivationProduct, Halves, WIDTHS, mode};
+use crate::ops::normalization::ACTIVATIONS;
+use crate::{Cost, Erased, ImplementationDecl, Legal, OpContract, OperationDecl, operator};
+
+/// `gelu_and_mul`: activation and product in f32, one rounding.
+pub static GELU_AND_MUL_F32: OpContract = OpContract {
+    operation: "gelu_and_mul",
+    version: 1,
+    mutates: &[],
+    aliases: &[],
+    numerical_mode: mode("activation_product=f32", &[]),
+};
+
+/// `gelu_and_mul`: the activation is rounded before the product.
+pub static GELU_AND_MUL_ROUNDED: OpContract = OpContract {
+    numerical_mode: mode("activation_product=rounded_activation", &[ACTIVATION_ROUNDING]),
+    ..GELU_AND_MUL_F32
+};
+
+operator! {
+    /// `out = gate / 2 * (1 + erf(gate / sqrt(2))) * up`, element by element.
+    ///
+    /// GEGLU: Shazeer, "GLU Variants Improve Transformer", 2020; the activation is that of Hendrycks and Gimpel, 2016.
+    pub GeluAndMul = "gelu_and_mul";
+    problem GeluAndMulProblem {
+        required {
+            /// Elements of a row of the result, and of each half.
+            intermediate_size: usize => WIDTHS;
+            /// dtype of all tensors.
+            dtype: DType => Legal::DTypes(ACTIVATIONS);
+        }
+        optional {
+            /// Whether gate and up stand in one row or in two tensors.
+            halves: Halves = Halves::Packed => Legal::Any;
+            /// Whether the activation is rounded before the product.
+            activation_product: ActivationProduct = ActivationProduct::F32 => Legal::Any;
+        }
+        relations []
+    }
+    dims {
+        /// Rows.
+        tokens >= 0;
+    }
+    args GeluAndMulArgs {
+        tensors {
+            /// Packed: gate and up, one after the other in each row. Separate: the gate.
+            input: In [tokens strided, (halves.columns(intermediate_size))] of dtype;
+            /// What multiplies the activation, if it is not behind the gate in `input`.
+            up: OptionalIn [tokens strided, intermediate_size] of halves.up(dtype);
+            /// The product.
+            out: Out [tokens strided, intermediate_size] of dtype;
+        }
+        scalars {}
+    }
+    faults []
+    contracts [&GELU_AND_MUL_F32, &GELU_AND_MUL_ROUNDED] by |problem| match problem.activation_product {
+        ActivationProduct::F32 => &GELU_AND_MUL_F32,
+        ActivationProduct::RoundedActivation => &GELU_AND_MUL_ROUNDED,
+    };
+    cost |problem, specs, dims| Cost::streaming(specs, dims, 10 * (dims.get(0) * problem.intermediate_size) as u64);
+}
+
+pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
+    &Erased::<GeluAndMul>::NEW,
+    &[
+        ImplementationDecl { name: "cpu.native.gelu_and_mul.avx2", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.native.gelu_and_mul.avx512", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.native.gelu_and_mul.portable", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.reference.gelu_and_mul", solution: "cpu.reference", libraries: &[] },
+    ],
+);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Gated activations of feed-forward layers: one half of a row through an activation, times the other half.
+
+mod gelu_and_mul;
+mod gelu_tanh_and_mul;
+mod silu_and_mul;
+
+pub use gelu_and_mul::{GELU_AND_MUL_F32, GELU_AND_MUL_ROUNDED, GeluAndMul, GeluAndMulArgs, GeluAndMulProblem};
+pub use gelu_tanh_and_mul::{
+    GELU_TANH_AND_MUL_F32, GELU_TANH_AND_MUL_ROUNDED, GeluTanhAndMul, GeluTanhAndMulArgs, GeluTanhAndMulProblem,
+};
+pub use silu_and_mul::{SILU_AND_MUL_F32, SILU_AND_MUL_ROUNDED, SiluAndMul, SiluAndMulArgs, SiluAndMulProblem};
+
+use opweave_tensor::DType;
+
+use crate::{Legal, NumericalMode, OperationDecl, RoundTo, Rounding, Saturation, choice};
+
+/// Row widths: twice as many elements still fit 32 bits.
+pub const WIDTHS: Legal = Legal::Range(1, 1 << 30);
+
+choice! {
+    /// Where the two halves stand.
+    pub enum Halves {
+        /// In one row, the gate first: what one projection for both leaves (vLLM, FlashInfer).
+        Packed = "packed",
+        /// In a tensor each: what two projections leave (Transformers, llama.cpp).
+        Separate = "separate",
+    }
+}
+
+impl Halves {
+    /// Columns of `input` where the result has `width`.
+    pub const fn columns(self, width: usize) -> usize {
+        match self {
+            Halves::Packed => width.saturating_mul(2),
+            Halves::Separate => width,
+        }
+    }
+
+    /// The dtype of `up`, if there is such a tensor.
+    pub const fn up(self, dtype: DType) -> Option<DType> {
+        match self {
+            Halves::Packed => None,
+            Halves::Separate => Some(dtype),
+        }
+    }
+}
+
+choice! {
+    /// What the product sees of the activation.
+    pub enum ActivationProduct {
+        /// Its f32 value, so that there is one rounding (FlashInfer, TensorRT-LLM).
+        F32 = "f32",
+        /// Its value rounded to the dtype (vLLM, Transformers).
+        RoundedActivation = "rounded_activation",
+    }
+}
+
+/// The rounding that `activation_product=rounded_activation` adds.
+pub(crate) const ACTIVATION_ROUNDING: Rounding = Rounding { value: "activation", to: RoundTo::Activation };
+
+/// The mode of a gated activation, with these roundings.
+pub(crate) const fn mode(name: &'static str, roundings: &'static [Rounding]) -> NumericalMode {
+    NumericalMode { name, accumulation: DType::F32, roundings, weight_multiply: None, saturation: Saturation::None }
+}
+
+/// The operations of this family and the rows that exist for them.
+pub const OPERATIONS: &[OperationDecl] =
+    &[silu_and_mul::DECLARATION, gelu_and_mul::DECLARATION, gelu_tanh_and_mul::DECLARATION];

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! SiLU of one half of a row, times the other half.
+
+use opweave_tensor::DType;
+
+use super::{ACTIVATION_ROUNDING, ActivationProduct, Halves, WIDTHS, mode};
+use crate::ops::normalization::ACTIVATIONS;
+use crate::{Cost, Erased, ImplementationDecl, Legal, OpContract, OperationDecl, operator};
+
+/// `silu_and_mul`: activation and product in f32, one rounding.
+pub static SILU_AND_MUL_F32: OpContract = OpContract {
+    operation: "silu_and_mul",
+    version: 1,
+    mutates: &[],
+    aliases: &[],
+    numerical_mode: mode("activation_product=f32", &[]),
+};
+
+/// `silu_and_mul`: the activation is rounded before the product.
+pub static SILU_AND_MUL_ROUNDED: OpContract = OpContract {
+    numerical_mode: mode("activation_product=rounded_activation", &[ACTIVATION_ROUNDING]),
+    ..SILU_AND_MUL_F32
+};
+
+operator! {
+    /// `out = gate / (1 + e^-gate) * up`, element by element.
+    ///
+    /// SwiGLU: Shazeer, "GLU Variants Improve Transformer", 2020; the activation is that of Elfwing and others, 2017.
+    pub SiluAndMul = "silu_and_mul";
+    problem SiluAndMulProblem {
+        required {
+            /// Elements of a row of the result, and of each half.
+            intermediate_size: usize => WIDTHS;
+            /// dtype of all tensors.
+            dtype: DType => Legal::DTypes(ACTIVATIONS);
+        }
+        optional {
+            /// Whether gate and up stand in one row or in two tensors.
+            halves: Halves = Halves::Packed => Legal::Any;
+            /// Whether the activation is rounded before the product.
+            activation_product: ActivationProduct = ActivationProduct::F32 => Legal::Any;
+        }
+        relations []
+    }
+    dims {
+        /// Rows.
+        tokens >= 0;
+    }
+    args SiluAndMulArgs {
+        tensors {
+            /// Packed: gate and up, one after the other in each row. Separate: the gate.
+            input: In [tokens strided, (halves.columns(intermediate_size))] of dtype;
+            /// What multiplies the activation, if it is not behind the gate in `input`.
+            up: OptionalIn [tokens strided, intermediate_size] of halves.up(dtype);
+            /// The product.
+            out: Out [tokens strided, intermediate_size] of dtype;
+        }
+        scalars {}
+    }
+    faults []
+    contracts [&SILU_AND_MUL_F32, &SILU_AND_MUL_ROUNDED] by |problem| match problem.activation_product {
+        ActivationProduct::F32 => &SILU_AND_MUL_F32,
+        ActivationProduct::RoundedActivation => &SILU_AND_MUL_ROUNDED,
+    };
+    cost |problem, specs, dims| Cost::streaming(specs, dims, 10 * (dims.get(0) * problem.intermediate_size) as u64);
+}
+
+pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
+    &Erased::<SiluAndMul>::NEW,
+    &[
+        ImplementationDecl { name: "cpu.native.silu_and_mul.avx2", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.native.silu_and_mul.avx512", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.native.silu_and_mul.portable", solution: "cpu.native", libraries: &[] },
+        ImplementationDecl { name: "cpu.reference.silu_and_mul", solution: "cpu.reference", libraries: &[] },
+    ],
+);
