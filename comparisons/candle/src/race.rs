@@ -10,8 +10,8 @@ use candle_core::{Storage, Tensor};
 
 use crate::number::Number;
 
-pub(crate) const ROUNDS: usize = 41;
-const CALLS: usize = 20;
+pub(crate) const ROUNDS: usize = 21;
+const CALLS: usize = 10;
 
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
