@@ -31,6 +31,8 @@ macro_rules! for_each_operator {
             $function::<LayerNorm>(),
             $function::<L2Norm>(),
             $function::<RmsNormGated>(),
+            $function::<RmsNormDynamicQuant>(),
+            $function::<FusedAddRmsNormDynamicQuant>(),
             $function::<opweave_contract::ops::embedding::Embedding>(),
             $function::<opweave_contract::ops::rotary::RotaryEmbedding>(),
             $function::<opweave_contract::ops::rotary::FusedQkNormRope>(),

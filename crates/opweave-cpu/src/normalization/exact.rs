@@ -25,13 +25,43 @@ pub(super) unsafe fn scaled_row<T: Elem, Src: Source, F: Finish>(
     statistic: Statistic,
     round: bool,
 ) {
+    // SAFETY: the caller's clauses.
+    unsafe {
+        let inverse = inverse(source, width, statistic);
+        scaled_columns::<T, T, _, _>(source, finish, out, width, inverse, round);
+    }
+}
+
+/// The reciprocal of a row's divisor.
+///
+/// # Safety
+/// - `width` columns are within the row of `source`.
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn inverse<Src: Source>(source: Src, width: usize, statistic: Statistic) -> f64 {
     let mut sum = 0.0;
     for i in 0..width {
         // SAFETY: the caller's clause: `i < width`.
         let v = unsafe { source.value(i) };
         sum += v * v;
     }
-    let inverse = 1.0 / statistic.divisor(sum, width);
+    1.0 / statistic.divisor(sum, width)
+}
+
+/// Columns of such a row: rounded to `T` on the way with `round`, and at the end to `V`.
+///
+/// # Safety
+/// - `width` columns are within the row of `source`, `finish` and `out`.
+#[cold]
+#[inline(never)]
+pub(super) unsafe fn scaled_columns<T: Elem, V: Elem, Src: Source, F: Finish>(
+    source: Src,
+    finish: F,
+    out: *mut V,
+    width: usize,
+    inverse: f64,
+    round: bool,
+) {
     for i in 0..width {
         // SAFETY: the caller's clause: `i < width`.
         unsafe {
@@ -39,7 +69,7 @@ pub(super) unsafe fn scaled_row<T: Elem, Src: Source, F: Finish>(
             source.keep_value(i, v);
             let y = v * inverse;
             let y = if round { T::from_f64(y).to_f64() } else { y };
-            out.add(i).write(T::from_f64(finish.value(i, y, round)));
+            out.add(i).write(V::from_f64(finish.value(i, y, round)));
         }
     }
 }

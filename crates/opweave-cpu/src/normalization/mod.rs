@@ -12,11 +12,13 @@ mod exact;
 mod finish;
 mod gate;
 mod layer;
+mod quantized;
 mod rms;
 mod source;
 
 pub use gate::{Activation, GatePlace, GatedCall, rms_norm_gated};
 pub use layer::{LayerCall, layer_norm};
+pub use quantized::{RmsQuantCall, rms_norm_dynamic_quant};
 pub use rms::{RmsCall, Statistic, rms_norm};
 
 use opweave_tensor::DType;

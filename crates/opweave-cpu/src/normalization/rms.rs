@@ -212,10 +212,10 @@ where
 
 /// One group of one row.
 #[derive(Clone, Copy)]
-struct Segment<T, Src, F> {
-    source: Src,
-    finish: F,
-    out: *mut T,
+pub(super) struct Segment<T, Src, F> {
+    pub(super) source: Src,
+    pub(super) finish: F,
+    pub(super) out: *mut T,
 }
 
 impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
@@ -233,7 +233,19 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
                 return scaled_row(self.source, self.finish, self.out, width, statistic, round);
             };
             let stream = stream && (self.out as usize).is_multiple_of(S::LANES * size_of::<T>());
-            let (inverse, round) = (s.splat(inverse), T::NARROW && round);
+            self.scaled(s, width, inverse, round, stream, next);
+        }
+    }
+
+    /// The row times `inverse`, finished.
+    ///
+    /// # Safety
+    /// - As for [`Self::scale`].
+    #[inline(always)]
+    pub(super) unsafe fn scaled<S: Simd>(self, s: S, width: usize, inverse: f32, round: bool, stream: bool, next: Src) {
+        let (inverse, round) = (s.splat(inverse), T::NARROW && round);
+        // SAFETY: the caller's clauses.
+        unsafe {
             if const { S::SPECIALISE && F::HAS_KINDS && !Src::PRODUCT } {
                 self.scale_by_kind(s, width, inverse, round, stream, next);
             } else {
@@ -267,7 +279,7 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
     /// # Safety
     /// - `width` columns are valid in the source.
     #[inline(always)]
-    unsafe fn sum_of_squares<S: Simd>(self, s: S, width: usize) -> f64 {
+    pub(super) unsafe fn sum_of_squares<S: Simd>(self, s: S, width: usize) -> f64 {
         let (mut total, mut i) = (0.0, 0);
         while i < width {
             let end = width.min(i + SUM_BLOCK);
@@ -353,7 +365,7 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
     /// # Safety
     /// - They are valid in source and finish.
     #[inline(always)]
-    unsafe fn vector<S: Simd, const FULL: bool>(
+    pub(super) unsafe fn vector<S: Simd, const FULL: bool>(
         self,
         s: S,
         i: usize,

@@ -132,6 +132,43 @@ impl<T: Elem> Source for Plain<T> {
     }
 }
 
+/// A source that keeps nothing: for a look at values that are formed again later.
+#[derive(Clone, Copy)]
+pub(super) struct Unkept<Src>(pub(super) Src);
+
+impl<Src: Source> Source for Unkept<Src> {
+    const PRODUCT: bool = Src::PRODUCT;
+
+    #[inline(always)]
+    unsafe fn load<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize) -> S::F32 {
+        // SAFETY: the trait's clause.
+        unsafe { self.0.load::<S, FULL>(s, i, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_pair<S: Simd>(&self, s: S, i: usize) -> [S::F32; 2] {
+        // SAFETY: the trait's clause.
+        unsafe { self.0.load_pair(s, i) }
+    }
+
+    #[inline(always)]
+    unsafe fn value(&self, i: usize) -> f64 {
+        // SAFETY: the trait's clause.
+        unsafe { self.0.value(i) }
+    }
+
+    #[inline(always)]
+    unsafe fn at(self, column: usize) -> Self {
+        // SAFETY: the trait's clause.
+        Unkept(unsafe { self.0.at(column) })
+    }
+
+    #[inline(always)]
+    fn prefetch<S: Simd>(&self, s: S, i: usize) {
+        self.0.prefetch(s, i);
+    }
+}
+
 /// `input + residual`. The sum, rounded to T, is kept in `residual`.
 ///
 /// The residual is written in the second pass, after the last read of the old value: the unrounded sum is then still to be

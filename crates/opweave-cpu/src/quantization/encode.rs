@@ -7,13 +7,13 @@ use crate::simd::{Code, CodeKind, Elem, Simd};
 
 /// What turns a number into a code.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Coding {
+pub(crate) struct Coding {
     /// The divisor; NaN makes every code that of NaN.
-    pub(super) scale: f32,
+    pub(crate) scale: f32,
     /// No i8 code is below this.
-    pub(super) lowest: f32,
+    pub(crate) lowest: f32,
     /// Added to the rounded quotient, for i8.
-    pub(super) zero_point: Option<f32>,
+    pub(crate) zero_point: Option<f32>,
 }
 
 /// The values of a vector before they are rounded to codes.
@@ -42,7 +42,7 @@ const CACHE_LINE: usize = 64;
 /// - `input` is valid for reading and `out` for writing `width` elements, and they do not overlap.
 /// - If `stream`, a fence follows.
 #[inline(always)]
-pub(super) unsafe fn encode<S: Simd, T: Elem, C: Code + Elem>(
+pub(crate) unsafe fn encode<S: Simd, T: Elem, C: Code + Elem>(
     s: S,
     input: *const T,
     out: *mut C,

@@ -103,7 +103,7 @@ sixteen_bits!(bf16);
 /// # Safety
 /// - `p` is valid for reading `width` elements.
 #[inline(always)]
-pub(super) unsafe fn largest_magnitude<S: Simd, T: Activation>(s: S, p: *const T, width: usize) -> f32 {
+pub(crate) unsafe fn largest_magnitude<S: Simd, T: Activation>(s: S, p: *const T, width: usize) -> f32 {
     let step = T::PER_LANE * S::LANES;
     if width < step {
         let mut largest = 0;

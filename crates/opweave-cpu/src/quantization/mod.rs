@@ -6,9 +6,9 @@
 //! A code is the quotient by the scale, rounded to f32 and then to the code, so that every device gets the same bits.
 
 mod dynamic;
-mod encode;
+pub(crate) mod encode;
 mod fixed;
-mod magnitude;
+pub(crate) mod magnitude;
 mod scale;
 
 pub use dynamic::{DynamicCall, dynamic_quant};
@@ -52,9 +52,9 @@ macro_rules! by_types {
         }
     };
 }
-use by_types;
+pub(crate) use by_types;
 
 /// Whether codes are written past the caches: when they would not stay in them anyway.
-fn streams(rows: usize, width: usize) -> bool {
+pub(crate) fn streams(rows: usize, width: usize) -> bool {
     rows.saturating_mul(width) >= crate::simd::last_level_cache()
 }

@@ -23,7 +23,7 @@ const SMALLEST: f32 = f32::from_bits(1);
 impl ScaleRule {
     /// The scale, a number that the format holds: NaN for an infinity or NaN; without a floor, 1 for a row of zeros.
     #[inline(always)]
-    pub(super) fn scale(self, largest: f32) -> f32 {
+    pub(crate) fn scale(self, largest: f32) -> f32 {
         if !largest.is_finite() {
             return f32::NAN;
         }
@@ -47,7 +47,7 @@ impl ScaleRule {
     /// # Safety
     /// - `scales` is valid for writing an element of the format at `row`, aligned to it.
     #[inline(always)]
-    pub(super) unsafe fn write(self, scales: *mut u8, row: usize, scale: f32) {
+    pub(crate) unsafe fn write(self, scales: *mut u8, row: usize, scale: f32) {
         // SAFETY: the caller's clause.
         unsafe {
             match self.format {

@@ -6,5 +6,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod argmax;
+mod composed;
 mod quant;
 mod support;

@@ -3,6 +3,7 @@
 
 //! Numbers, memory and threads of these tests.
 
+use std::cell::Cell;
 use std::num::NonZero;
 
 use half::{bf16, f16};
@@ -22,8 +23,8 @@ pub(crate) fn pools() -> Vec<Box<dyn Parallel>> {
 #[derive(Clone)]
 pub(crate) struct Numbers {
     pub(crate) dtype: DType,
-    /// Whole words, so that every element is aligned.
-    words: Vec<u32>,
+    /// Whole words, so that every element is aligned; cells, since kernels write some of them.
+    words: Vec<Cell<u32>>,
     pub(crate) values: Vec<f32>,
 }
 
@@ -43,8 +44,13 @@ impl Numbers {
             });
         }
         bytes.resize(bytes.len().next_multiple_of(4), 0);
-        let words = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let words = bytes.chunks_exact(4).map(|b| Cell::new(u32::from_le_bytes([b[0], b[1], b[2], b[3]])));
         Numbers { dtype, words: words.collect(), values }
+    }
+
+    /// The bits of all elements as they are now.
+    pub(crate) fn bits(&self) -> Vec<u32> {
+        self.words.iter().map(Cell::get).collect()
     }
 
     /// Rows of `stride` elements, from element `first` on.

@@ -312,6 +312,7 @@ pub(crate) fn register_all(registry: &mut Registry, name: &str, damage: Damage) 
     each!(Embedding, RotaryEmbedding, FusedQkNormRope, ReshapePagedCache);
     each!(QuantizePerTensor, DynamicQuant, Argmax);
     each!(SiluAndMul, GeluAndMul, GeluTanhAndMul, Softmax, LogSoftmax);
+    each!(RmsNormDynamicQuant, FusedAddRmsNormDynamicQuant);
 }
 
 /// Runs on the CPU, on one thread.

@@ -5,10 +5,12 @@
 
 mod fused_add_gemma_rms_norm;
 mod fused_add_rms_norm;
+mod fused_add_rms_norm_dynamic_quant;
 mod gemma_rms_norm;
 mod l2_norm;
 mod layer_norm;
 mod rms_norm;
+mod rms_norm_dynamic_quant;
 mod rms_norm_gated;
 
 pub use fused_add_gemma_rms_norm::{
@@ -20,12 +22,19 @@ pub use fused_add_rms_norm::{
     FUSED_ADD_RMS_NORM_ROUNDED, FUSED_ADD_RMS_NORM_ROUNDED_AFTER_ROUNDING, FUSED_ADD_RMS_NORM_UNROUNDED,
     FUSED_ADD_RMS_NORM_UNROUNDED_AFTER_ROUNDING, FusedAddRmsNorm, FusedAddRmsNormArgs, FusedAddRmsNormProblem,
 };
+pub use fused_add_rms_norm_dynamic_quant::{
+    FUSED_ADD_RMS_NORM_DYNAMIC_QUANT, FusedAddRmsNormDynamicQuant, FusedAddRmsNormDynamicQuantArgs,
+    FusedAddRmsNormDynamicQuantProblem,
+};
 pub use gemma_rms_norm::{
     GEMMA_RMS_NORM_AFTER_ROUNDING, GEMMA_RMS_NORM_F32, GemmaRmsNorm, GemmaRmsNormArgs, GemmaRmsNormProblem,
 };
 pub use l2_norm::{L2_NORM_MAX_NORM_EPS, L2_NORM_RSQRT_SUM_EPS, L2Form, L2Norm, L2NormArgs, L2NormProblem};
 pub use layer_norm::{LAYER_NORM, LayerNorm, LayerNormArgs, LayerNormProblem};
 pub use rms_norm::{RMS_NORM_AFTER_ROUNDING, RMS_NORM_F32, RmsNorm, RmsNormArgs, RmsNormProblem};
+pub use rms_norm_dynamic_quant::{
+    RMS_NORM_DYNAMIC_QUANT, RmsNormDynamicQuant, RmsNormDynamicQuantArgs, RmsNormDynamicQuantProblem,
+};
 pub use rms_norm_gated::{
     Gate, GateOrder, RMS_NORM_GATED_GATE_THEN_NORM, RMS_NORM_GATED_GATE_THEN_NORM_AFTER_ROUNDING,
     RMS_NORM_GATED_NORM_THEN_GATE, RMS_NORM_GATED_NORM_THEN_GATE_AFTER_ROUNDING, RmsNormGated, RmsNormGatedArgs,
@@ -62,10 +71,24 @@ choice! {
     }
 }
 
+choice! {
+    /// Which values of a norm are quantised.
+    pub enum QuantMode {
+        /// Those that the norm alone would store, rounded to the activation's dtype: the two operators one after the other
+        /// (vLLM).
+        Composed = "composed",
+        /// Those before that rounding.
+        F32 = "f32",
+    }
+}
+
 /// The rounding of the normalised value that `weight_multiply=after_rounding` adds.
 pub(crate) const NORMALISED_ROUNDING: Rounding = Rounding { value: "normalised value", to: RoundTo::Activation };
 /// The rounding of the sum that `sum=rounded` adds.
 pub(crate) const SUM_ROUNDING: Rounding = Rounding { value: "sum", to: RoundTo::Activation };
+
+/// The rounding of the norm that `mode=composed` adds.
+pub(crate) const NORM_ROUNDING: Rounding = Rounding { value: "norm", to: RoundTo::Activation };
 
 /// The rounding of the product with the weight where a gate follows it.
 pub(crate) const WEIGHTED_ROUNDING: Rounding = Rounding { value: "weighted value", to: RoundTo::Activation };
@@ -88,4 +111,6 @@ pub const OPERATIONS: &[OperationDecl] = &[
     layer_norm::DECLARATION,
     l2_norm::DECLARATION,
     rms_norm_gated::DECLARATION,
+    rms_norm_dynamic_quant::DECLARATION,
+    fused_add_rms_norm_dynamic_quant::DECLARATION,
 ];

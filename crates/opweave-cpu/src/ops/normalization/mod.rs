@@ -5,14 +5,17 @@
 
 mod fused_add_gemma_rms_norm;
 mod fused_add_rms_norm;
+mod fused_add_rms_norm_dynamic_quant;
 mod gemma_rms_norm;
 mod l2_norm;
 mod layer_norm;
 mod rms_norm;
+mod rms_norm_dynamic_quant;
 mod rms_norm_gated;
 
 use opweave_contract::ops::normalization::{
-    FusedAddGemmaRmsNorm, FusedAddRmsNorm, GemmaRmsNorm, L2Norm, LayerNorm, RmsNorm, RmsNormGated,
+    FusedAddGemmaRmsNorm, FusedAddRmsNorm, FusedAddRmsNormDynamicQuant, GemmaRmsNorm, L2Norm, LayerNorm, RmsNorm,
+    RmsNormDynamicQuant, RmsNormGated,
 };
 use opweave_reference::Reference;
 use opweave_registry::{Registry, RegistryError};
@@ -31,7 +34,9 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     rows::<FusedAddGemmaRmsNorm>(registry)?;
     rows::<LayerNorm>(registry)?;
     rows::<L2Norm>(registry)?;
-    rows::<RmsNormGated>(registry)
+    rows::<RmsNormGated>(registry)?;
+    rows::<RmsNormDynamicQuant>(registry)?;
+    rows::<FusedAddRmsNormDynamicQuant>(registry)
 }
 
 fn rows<O: Native + Reference>(registry: &mut Registry) -> Result<(), RegistryError> {

@@ -143,6 +143,11 @@ fn values(fact: &FactParam, dtype: &str) -> Vec<(String, String)> {
         return closed.iter().map(|value| (value.to_string(), place(value))).collect();
     }
     match (fact.name.strip_suffix("_dtype"), fact.legal) {
+        // Codes, of which the first is the default.
+        (Some("output"), Legal::DTypes(codes)) => {
+            let place = |at: usize, name: &str| if at == 0 { String::new() } else { name.to_owned() };
+            codes.iter().enumerate().map(|(at, d)| (d.name().to_owned(), place(at, d.name()))).collect()
+        }
         (Some(tensor), Legal::DTypes(_)) => {
             let mut all = vec![(dtype.to_owned(), String::new())];
             if dtype != "f32" {
