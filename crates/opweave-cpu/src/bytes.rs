@@ -24,20 +24,20 @@ pub(crate) unsafe fn copy<S: Simd>(s: S, from: *const u8, to: *mut u8, bytes: us
     unsafe {
         std::ptr::copy_nonoverlapping(from, to, head);
         let vector = S::LANES * size_of::<f32>();
-        let step = CACHE_LINE.max(vector);
         let mut at = head;
-        while at + step <= bytes {
-            s.prefetch(next.wrapping_add(at));
-            // A line is read before it is written, and written as a whole.
-            let mut line = [s.splat(0.0); 4];
-            let vectors = step / vector;
-            for (k, v) in line.iter_mut().enumerate().take(vectors) {
+        // Four vectors are whole lines on every instruction set here, read before they are written.
+        while at + 4 * vector <= bytes {
+            for line in (0..4 * vector).step_by(CACHE_LINE) {
+                s.prefetch(next.wrapping_add(at + line));
+            }
+            let mut four = [s.splat(0.0); 4];
+            for (k, v) in four.iter_mut().enumerate() {
                 *v = s.load_f32(from.add(at + k * vector).cast());
             }
-            for (k, v) in line.into_iter().enumerate().take(vectors) {
+            for (k, v) in four.into_iter().enumerate() {
                 s.store_f32::<true>(to.add(at + k * vector).cast(), v);
             }
-            at += step;
+            at += 4 * vector;
         }
         std::ptr::copy_nonoverlapping(from.add(at), to.add(at), bytes - at);
     }
