@@ -108,24 +108,21 @@ __device__ __forceinline__ void write_pack(
 }
 
 // A whole row in f64, if it is `wanted`. Nothing of it was written yet. Rare, so kept small: no unrolling.
-template <class T, class TEAM>
+template <bool LONG, class T, class TEAM>
 __device__ __forceinline__ void exact_row(
     const NormParams& p, const TEAM& team, const T* input, T* out, bool wanted, double (&scratch)[32]) {
   const int64_t width = wanted ? p.width : 0;
   const double n = static_cast<double>(p.width);
-  double sum = 0, square = 0;
-#pragma unroll 1
-  for (int64_t i = team.rank; i < width; i += team.size) sum += to_f32(load_element(input + i));
-  const double mean = sum_f64(team, sum, scratch) / n;
-#pragma unroll 1
-  for (int64_t i = team.rank; i < width; i += team.size) {
-    const double d = to_f32(load_element(input + i)) - mean;
-    square += d * d;
-  }
-  const double inverse = 1.0 / sqrt(sum_f64(team, square, scratch) / n + static_cast<double>(p.epsilon));
+  const auto value = [&](int64_t i) { return static_cast<double>(to_f32(load_element(input + i))); };
+  const double mean = exact_sum<LONG>(team, width, scratch, value) / n;
+  const double square = exact_sum<LONG>(team, width, scratch, [&](int64_t i) {
+    const double d = value(i) - mean;
+    return d * d;
+  });
+  const double inverse = 1.0 / sqrt(square / n + static_cast<double>(p.epsilon));
 #pragma unroll 1
   for (int64_t i = team.rank; i < width; i += team.size) {
-    double y = (to_f32(load_element(input + i)) - mean) * inverse * Weight<T>::value(p, p.weight, i, 1.0);
+    double y = (value(i) - mean) * inverse * Weight<T>::value(p, p.weight, i, 1.0);
     if (p.flags & (BIAS_SAME | BIAS_F32)) y += Bias<T>::value(p, p.bias, i, 0.0);
     store_element(out + i, round_f64<T>(y));
   }
@@ -199,18 +196,17 @@ __device__ __forceinline__ void layer_norm_rows(const NormParams& p) {
       if (!team.any_in_warp(active && !good)) break;
       if (!good) c.centre += rest;
     }
-    if (team.any_in_warp(active && !good)) exact_row<T>(p, team, row.input, row.out, active && !good, exact_scratch);
+    if (team.any_in_warp(active && !good)) exact_row<false, T>(p, team, row.input, row.out, active && !good, exact_scratch);
     if (!active || !good) continue;
 #pragma unroll
     for (int k = 0; k < PACKS; k++) {
       const unsigned v = team.rank + k * team.size;
+      weight[k].forget_values();
+      bias[k].forget_values();
       if (v < vectors) write_pack<T, N>(p, row.out, held[k], weight[k], bias[k], int64_t{v} * N, c);
     }
   }
 }
-
-// Packs that a thread adds up in f32 before f64 takes them up, so that the error does not grow with the width.
-inline constexpr int FLUSH = 16;
 
 // Rows of any width, in packs of N: read twice or three times, all but the first from a cache if they fit there.
 template <class T, int N>
@@ -248,7 +244,7 @@ __device__ __forceinline__ void layer_norm_loop(const NormParams& p, double (&sc
       if (!good) c.centre += static_cast<float>(rest);
     }
     if (!good) {
-      exact_row<T>(p, team, row.input, row.out, true, scratch);
+      exact_row<true, T>(p, team, row.input, row.out, true, scratch);
       continue;
     }
     for (int64_t i = team.rank; i < packs; i += team.size) {

@@ -22,8 +22,7 @@ __device__ __forceinline__ bool trusted(float argument) { return argument >= TRU
 
 // 1 / sqrt(a) for a trusted `a`, to about half an ulp: the unit's approximation and one step of Newton's.
 __device__ __forceinline__ float reciprocal_root(float a) {
-  float r;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+  const float r = ptx::reciprocal_root(a);
   // How far a * r^2 is from 1; a * r lies between a and 1, so it is in range.
   const float error = fmaf(-a * r, r, 1.0f);
   return fmaf(0.5f * r, error, r);
@@ -65,6 +64,20 @@ __device__ __forceinline__ const T* at(const void* base, int64_t row, int64_t st
 template <class T>
 __device__ __forceinline__ T* at(void* base, int64_t row, int64_t stride, int64_t column) {
   return static_cast<T*>(base) + (row * stride + column);
+}
+
+// Packs that a thread adds up in f32 before f64 takes them up, so that the error of a sum does not grow with the width.
+inline constexpr int FLUSH = 16;
+
+// The sum of f(i) over a row that is done in f64. `LONG` rows have more elements than registers hold; the order of theirs may
+// depend on the block, as all of their sums do.
+template <bool LONG, class TEAM, class F>
+__device__ __forceinline__ double exact_sum(const TEAM& team, int64_t width, double (&scratch)[32], F f) {
+  if constexpr (!LONG) return slot_sum_f64(team, width, f);
+  double sum = 0;
+#pragma unroll 1
+  for (int64_t i = team.rank; i < width; i += team.size) sum += f(i);
+  return sum_f64(team, sum, scratch);
 }
 
 // A parameter by column, weight or bias: of T, of f32, or absent.

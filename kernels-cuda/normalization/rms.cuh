@@ -94,18 +94,16 @@ __device__ __forceinline__ void scale_pack(
 }
 
 // A whole segment in f64, if it is `wanted`. Nothing of it was written yet. Rare, so kept small: no unrolling.
-template <class Op, class TEAM>
+template <bool LONG, class Op, class TEAM>
 __device__ __forceinline__ void exact_segment(
     const NormParams& p, const TEAM& team, const typename Op::Row& row, bool wanted, double (&scratch)[32]) {
   using T = typename Op::T;
   const int64_t width = wanted ? p.width : 0;
-  double sum = 0;
-#pragma unroll 1
-  for (int64_t i = team.rank; i < width; i += team.size) {
+  const double sum = exact_sum<LONG>(team, width, scratch, [&](int64_t i) {
     const double v = Op::value(p, row, i);
-    sum += v * v;
-  }
-  const double inverse = 1.0 / Op::Statistic::divisor(p, sum_f64(team, sum, scratch));
+    return v * v;
+  });
+  const double inverse = 1.0 / Op::Statistic::divisor(p, sum);
 #pragma unroll 1
   for (int64_t i = team.rank; i < width; i += team.size) {
     const double v = Op::value(p, row, i);
@@ -177,10 +175,13 @@ __device__ __forceinline__ void register_rows(const NormParams& p) {
     float sum[1], inverse;
     row_sums(team, part, sum);
     const bool good = Op::inverse(p, sum[0], inverse);
-    if (team.any_in_warp(active && !good)) exact_segment<Op>(p, team, row, active && !good, exact_scratch);
+    if (team.any_in_warp(active && !good)) exact_segment<false, Op>(p, team, row, active && !good, exact_scratch);
     if (!active || !good) continue;
 #pragma unroll
-    for (int k = 0; k < PACKS; k++) held[k].rest();
+    for (int k = 0; k < PACKS; k++) {
+      held[k].rest();
+      weight[k].forget_values();  // or it would be unpacked once and for all rows
+    }
 #pragma unroll
     for (int k = 0; k < PACKS; k++) {
       const unsigned v = team.rank + k * team.size;
@@ -188,9 +189,6 @@ __device__ __forceinline__ void register_rows(const NormParams& p) {
     }
   }
 }
-
-// Packs that a thread adds up in f32 before f64 takes them up, so that the error does not grow with the width.
-inline constexpr int FLUSH = 16;
 
 // Segments of any width, in packs of N: read twice, the second time from a cache if it fits there.
 template <class Op, int N>
@@ -221,7 +219,7 @@ __device__ __forceinline__ void loop_segments(const NormParams& p, double (&scra
     const float sum = static_cast<float>(sum_f64(team, total + block, scratch));
     float inverse;
     if (!Op::inverse(p, sum, inverse)) {
-      exact_segment<Op>(p, team, row, true, scratch);
+      exact_segment<true, Op>(p, team, row, true, scratch);
       continue;
     }
 #pragma unroll 2

@@ -14,8 +14,7 @@ namespace opweave {
 __device__ __forceinline__ float times_gate(const NormParams& p, float v, float z) {
   const float t = expf(-fabsf(z));
   const float d = 1.0f + t;
-  float r;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
+  float r = ptx::reciprocal(d);
   r = fmaf(r, fmaf(-d, r, 1.0f), r);
   const float sigmoid = (z < 0 ? t : 1.0f) * r;  // NaN stays one: d is NaN then
   return v * (p.flags & GATE_SIGMOID ? sigmoid : z * sigmoid);

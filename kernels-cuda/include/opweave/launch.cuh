@@ -8,24 +8,22 @@
 
 #pragma once
 
+#include <opweave/ptx.cuh>
+
 namespace opweave {
 
 // Lets the next kernel of the stream begin as soon as every block of this grid has said so or ended. It stands first in a
 // kernel: by then all blocks have a place, so the next grid's take none away, and the launch of that grid hides behind our
 // work. It says nothing of our results; those are what the next kernel's own wait is for.
 __device__ __forceinline__ void launch_dependents() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
+  ptx::launch_dependents();
 }
 
 // Returns when every grid before this one has ended and its writes are to be seen. Each thread of each block executes it, before
 // its first access to what another kernel may write or still read, also where it then finds nothing to do: a grid must not
 // end before the one that it depends on, or the one after it would be let in too early.
 __device__ __forceinline__ void wait_for_predecessors() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
+  ptx::wait();
 }
 
 }  // namespace opweave

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-// Access to global memory: packs of elements, and what the caches are told of them.
-//
-// Every access is a volatile `asm`, so that none moves above the wait for the launch before (`launch.cuh`) and loads are
-// issued in the order in which they are written. None is through the read-only path: an output may be its own input.
+// Packs of elements in memory, and what the caches are told of them.
 
 #pragma once
 
@@ -12,50 +9,13 @@
 
 namespace opweave {
 
-// Read once: kept out of L1, which then has room for the weight. All of it is used at once, so nothing is lost.
-__device__ __forceinline__ uint4 load_once(const uint4* p) {
-  uint4 v;
-  asm volatile("ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p));
-  return v;
-}
-
-// Read by many blocks: weights.
-__device__ __forceinline__ uint4 load_shared(const uint4* p) {
-  uint4 v;
-  asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
-  return v;
-}
-__device__ __forceinline__ uint32_t load_shared(const uint32_t* p) {
-  uint32_t v;
-  asm volatile("ld.global.b32 %0, [%1];" : "=r"(v) : "l"(p));
-  return v;
-}
-__device__ __forceinline__ uint16_t load_shared(const uint16_t* p) {
-  uint16_t v;
-  asm volatile("ld.global.b16 %0, [%1];" : "=h"(v) : "l"(p));
-  return v;
-}
-
-// `stream`: first to leave L2 again, for outputs that would not stay there anyway.
-__device__ __forceinline__ void store(uint4* p, uint4 v, bool stream) {
-  if (stream) {
-    asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
-  } else {
-    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
-  }
-}
-__device__ __forceinline__ void store(uint32_t* p, uint32_t v) { asm volatile("st.global.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory"); }
-__device__ __forceinline__ void store(uint16_t* p, uint16_t v) { asm volatile("st.global.b16 [%0], %1;" ::"l"(p), "h"(v) : "memory"); }
-
 // One element, anywhere.
-__device__ __forceinline__ float load_element(const float* p) { return __uint_as_float(load_shared(reinterpret_cast<const uint32_t*>(p))); }
-__device__ __forceinline__ f16 load_element(const f16* p) { return f16{load_shared(&p->bits)}; }
-__device__ __forceinline__ bf16 load_element(const bf16* p) { return bf16{load_shared(&p->bits)}; }
-__device__ __forceinline__ void store_element(float* p, float v) { store(reinterpret_cast<uint32_t*>(p), __float_as_uint(v)); }
-__device__ __forceinline__ void store_element(f16* p, f16 v) { store(&p->bits, v.bits); }
-__device__ __forceinline__ void store_element(bf16* p, bf16 v) { store(&p->bits, v.bits); }
+__device__ __forceinline__ float load_element(const float* p) { return __uint_as_float(ptx::load_4(reinterpret_cast<const uint32_t*>(p))); }
+__device__ __forceinline__ f16 load_element(const f16* p) { return f16{ptx::load_2(&p->bits)}; }
+__device__ __forceinline__ bf16 load_element(const bf16* p) { return bf16{ptx::load_2(&p->bits)}; }
+__device__ __forceinline__ void store_element(float* p, float v) { ptx::store_4(reinterpret_cast<uint32_t*>(p), __float_as_uint(v)); }
+__device__ __forceinline__ void store_element(f16* p, f16 v) { ptx::store_2(&p->bits, v.bits); }
+__device__ __forceinline__ void store_element(bf16* p, bf16 v) { ptx::store_2(&p->bits, v.bits); }
 
 // Elements of T in the widest access, 16 bytes.
 template <class T>
@@ -87,8 +47,9 @@ struct Pack<T, VECTOR_OF<T>> {
   uint4 words;
 
   static __device__ __forceinline__ Pack zero() { return Pack{uint4{0, 0, 0, 0}}; }
-  static __device__ __forceinline__ Pack once(const T* p) { return Pack{load_once(reinterpret_cast<const uint4*>(p))}; }
-  static __device__ __forceinline__ Pack shared(const T* p) { return Pack{load_shared(reinterpret_cast<const uint4*>(p))}; }
+  // `once`: by one thread alone. `shared`: by many blocks, as weights are. `stream`: not to stay in L2.
+  static __device__ __forceinline__ Pack once(const T* p) { return Pack{ptx::load_16_once(reinterpret_cast<const uint4*>(p))}; }
+  static __device__ __forceinline__ Pack shared(const T* p) { return Pack{ptx::load_16(reinterpret_cast<const uint4*>(p))}; }
   __device__ __forceinline__ void unpack(float (&v)[N]) const {
     const uint32_t w[4] = {words.x, words.y, words.z, words.w};
 #pragma unroll
@@ -112,9 +73,12 @@ struct Pack<T, VECTOR_OF<T>> {
     }
     return Pack{uint4{w[0], w[1], w[2], w[3]}};
   }
-  __device__ __forceinline__ void store_to(T* p, bool stream) const { store(reinterpret_cast<uint4*>(p), words, stream); }
+  __device__ __forceinline__ void store_to(T* p, bool stream) const {
+    auto* to = reinterpret_cast<uint4*>(p);
+    stream ? ptx::store_16_streaming(to, words) : ptx::store_16(to, words);
+  }
   // Makes the compiler forget what it unpacked: twice the registers, over a barrier, to save a shift.
-  __device__ __forceinline__ void forget_values() { asm volatile("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w)); }
+  __device__ __forceinline__ void forget_values() { ptx::forget(words); }
 };
 
 // Rounds values to T, in place.
@@ -131,7 +95,7 @@ __device__ __forceinline__ void load_f32(const float* p, float (&v)[N]) {
   } else {
 #pragma unroll
     for (int i = 0; i < N; i += 4) {
-      const uint4 w = load_shared(reinterpret_cast<const uint4*>(p + i));
+      const uint4 w = ptx::load_16(reinterpret_cast<const uint4*>(p + i));
       v[i] = __uint_as_float(w.x);
       v[i + 1] = __uint_as_float(w.y);
       v[i + 2] = __uint_as_float(w.z);

@@ -181,4 +181,27 @@ __device__ __forceinline__ double sum_f64(const TEAM& team, double v, double (&s
   return v;
 }
 
+// The sum of f(i) over a row's `width` elements in f64, in an order that no team decides: element i belongs to slot i % 32, and
+// the 32 slots are added one after the other. Every warp of a team goes over the whole row, so this is for rows that are
+// rare and not long. Ends behind a barrier, as `sum_f64` does.
+template <class TEAM, class F>
+__device__ __forceinline__ double slot_sum_f64(const TEAM& team, int64_t width, F f) {
+  const unsigned lanes = TEAM::IS_BLOCK ? WARP : team.size;
+  double total = 0;
+#pragma unroll 1
+  for (unsigned first = 0; first < WARP; first += lanes) {
+    double slot = 0;
+#pragma unroll 1
+    for (int64_t i = first + team.rank % lanes; i < width; i += WARP) slot += f(i);
+#pragma unroll 1
+    for (unsigned lane = 0; lane < lanes; lane++) total += __shfl_sync(ALL_LANES, slot, lane, lanes);
+  }
+  if constexpr (TEAM::IS_BLOCK) {
+    __syncthreads();
+  } else {
+    __syncwarp();
+  }
+  return total;
+}
+
 }  // namespace opweave

@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include <cstdint>
+#include <opweave/ptx.cuh>
 
 namespace opweave {
 
@@ -28,29 +28,18 @@ inline constexpr bool NARROW = sizeof(T) < 4;
 // One element to f32. Exact.
 __device__ __forceinline__ float to_f32(float v) { return v; }
 __device__ __forceinline__ float to_f32(bf16 v) { return __uint_as_float(uint32_t{v.bits} << 16); }
-__device__ __forceinline__ float to_f32(f16 v) {
-  float r;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(v.bits));
-  return r;
-}
+__device__ __forceinline__ float to_f32(f16 v) { return ptx::f32_of_f16(v.bits); }
 
 // One f32 to an element.
 __device__ __forceinline__ void round_to(float& r, float v) { r = v; }
-__device__ __forceinline__ void round_to(bf16& r, float v) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(v)); }
-__device__ __forceinline__ void round_to(f16& r, float v) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(v)); }
+__device__ __forceinline__ void round_to(bf16& r, float v) { r.bits = ptx::bf16_of(v); }
+__device__ __forceinline__ void round_to(f16& r, float v) { r.bits = ptx::f16_of(v); }
 
 // Two elements in a 32-bit word, the first in the low half.
 template <class T>
 __device__ __forceinline__ uint32_t pack_pair(float first, float second) {
-  uint32_t r;
-  if constexpr (sizeof(T) != 2) {
-    static_assert(sizeof(T) == 2, "pairs are of 16-bit types");
-  } else if constexpr (__is_same(T, bf16)) {
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(second), "f"(first));
-  } else {
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(second), "f"(first));
-  }
-  return r;
+  static_assert(sizeof(T) == 2, "pairs are of 16-bit types");
+  return __is_same(T, bf16) ? ptx::bf16_pair_of(first, second) : ptx::f16_pair_of(first, second);
 }
 template <class T>
 __device__ __forceinline__ void unpack_pair(uint32_t pair, float& first, float& second) {

@@ -6,6 +6,7 @@
 
 mod check;
 mod compile;
+mod emulate;
 mod ptxas;
 mod report;
 mod state;
@@ -33,6 +34,8 @@ pub(crate) enum Kernels {
     List(Output),
     /// Fail on images that are missing, stale, too large, or spill where they must not; compiles nothing
     Check(Output),
+    /// Run the kernels on this processor, without a GPU, against their definitions
+    Emulate,
     /// Remove the images
     Clean {
         /// Remove the fetched toolkit as well
@@ -125,6 +128,7 @@ pub(crate) fn run(root: &Path, command: &Kernels) -> Result<()> {
         Kernels::Build(options) => build(root, options),
         Kernels::List(output) => list(root, output),
         Kernels::Check(output) => check(root, output),
+        Kernels::Emulate => emulate::run(root),
         Kernels::Clean { toolkit } => clean(root, *toolkit),
     }
 }
@@ -135,7 +139,8 @@ pub(crate) fn run(root: &Path, command: &Kernels) -> Result<()> {
 /// As for [`run`].
 pub(crate) fn build_and_check(root: &Path) -> Result<()> {
     build(root, &BuildOptions { target: Vec::new(), jobs: None, output: Output { json: false } })?;
-    check(root, &Output { json: false })
+    check(root, &Output { json: false })?;
+    emulate::run(root)
 }
 
 fn build(root: &Path, options: &BuildOptions) -> Result<()> {
