@@ -2,6 +2,7 @@
 // Copyright 2026 The opweave authors
 //! `cargo xtask`: the developer's commands.
 
+mod bundle;
 mod ci;
 mod features;
 mod kernels;
@@ -59,6 +60,11 @@ enum Command {
         /// Folder for model.safetensors and config.json [default: .model]
         out: Option<PathBuf>,
     },
+    /// Pack binary, kernel images and a script for a machine that has a GPU and no Rust
+    Bundle {
+        /// Folder to write, which replaces an older one [default: target/bundle]
+        out: Option<PathBuf>,
+    },
     /// Run the odd shapes of the CPU kernels under valgrind
     OddShapes,
 }
@@ -86,6 +92,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Package => package::run(&root)?,
         Command::Features => features::run(&root)?,
         Command::Model { out } => drop(model::run(&root, out)?),
+        Command::Bundle { out } => bundle::run(&root, out)?,
         Command::OddShapes => odd_shapes::run(&root)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use opweave_device::{Buffer, Device, Instruments, Stream};
+use opweave_device::{Buffer, Device, DeviceKind, Event, Graph, Instruments, Stream};
 
 use crate::ceilings::Probe;
 use crate::measurement::Cache;
@@ -90,28 +90,88 @@ struct Transfer<'a> {
     rest: Arena,
 }
 
-impl Subject for Transfer<'_> {
-    fn before_sample(&mut self) -> Result<(), SubjectError> {
+impl Transfer<'_> {
+    fn next(&mut self) {
         self.source.next();
         self.target.next();
         self.rest.next();
-        Ok(())
     }
 
-    fn sample(&mut self) -> Result<Sample, SubjectError> {
+    fn launch(&self) -> Result<(), SubjectError> {
         let (source, target, rest) = (self.source.data(), self.target.data(), self.rest.data());
-        let start = Instant::now();
         if self.copied > 0 {
             // SAFETY: clause "readable, writable, no overlap, aligned": pieces of two buffers that this subject owns,
-            // each of at least `copied` bytes at a multiple of 64, alive past the synchronisation below.
+            // each of at least `copied` bytes at a multiple of 64, alive past the synchronisation of each sample.
             unsafe { self.instruments.copy(source, target, self.copied, self.stream.borrow()) }.map_err(failed)?;
         }
         if self.only_read > 0 {
             // SAFETY: clause "readable and aligned": a piece of a buffer that this subject owns, of `only_read` bytes.
             unsafe { self.instruments.read(rest, self.only_read, self.stream.borrow()) }.map_err(failed)?;
         }
+        Ok(())
+    }
+}
+
+impl Subject for Transfer<'_> {
+    fn before_sample(&mut self) -> Result<(), SubjectError> {
+        self.next();
+        Ok(())
+    }
+
+    fn sample(&mut self) -> Result<Sample, SubjectError> {
+        let start = Instant::now();
+        self.launch()?;
         self.stream.synchronize().map_err(failed)?;
         Ok(Sample { completion_us: start.elapsed().as_secs_f64() * 1e6, enqueue_us: None })
+    }
+}
+
+/// Transfers on a device that works by itself: a launch and a wait would be most of a short one's time, so a graph of many is
+/// replayed between two events, as the operators are.
+struct Replayed<'a> {
+    // Before the memory that it uses.
+    graph: Box<dyn Graph>,
+    before: Box<dyn Event>,
+    after: Box<dyn Event>,
+    transfer: Transfer<'a>,
+}
+
+/// Transfers in a graph.
+const REPLAYED: usize = 32;
+
+impl<'a> Replayed<'a> {
+    fn new(mut transfer: Transfer<'a>) -> Result<Self, SubjectError> {
+        let stream = transfer.stream;
+        stream.begin_capture().map_err(failed)?;
+        let launched = (0..REPLAYED).try_for_each(|_| {
+            transfer.next();
+            transfer.launch()
+        });
+        // A capture that was begun is always ended, or the stream would stay in it.
+        let graph = stream.end_capture().map_err(failed);
+        launched?;
+        let (before, after) = (stream.event().map_err(failed)?, stream.event().map_err(failed)?);
+        Ok(Replayed { graph: graph?, before, after, transfer })
+    }
+}
+
+impl Subject for Replayed<'_> {
+    fn calls(&self) -> usize {
+        REPLAYED
+    }
+
+    fn before_sample(&mut self) -> Result<(), SubjectError> {
+        Ok(())
+    }
+
+    fn sample(&mut self) -> Result<Sample, SubjectError> {
+        let (owner, stream) = (self.transfer.stream, self.transfer.stream.borrow());
+        self.before.record(stream).map_err(failed)?;
+        self.graph.replay(stream).map_err(failed)?;
+        self.after.record(stream).map_err(failed)?;
+        owner.synchronize().map_err(failed)?;
+        let us = self.after.elapsed_us(&*self.before).map_err(failed)?;
+        Ok(Sample { completion_us: us / REPLAYED as f64, enqueue_us: None })
     }
 }
 
@@ -150,7 +210,7 @@ impl Probe for DeviceProbe<'_> {
             Cache::Cold => size(self.last_level_bytes.saturating_mul(2))?,
         };
         let make = |bytes: usize| Arena::new(self.device, bytes, if bytes == 0 { 0 } else { arena });
-        Ok(Box::new(Transfer {
+        let transfer = Transfer {
             instruments: self.instruments,
             stream: self.stream,
             copied,
@@ -158,7 +218,11 @@ impl Probe for DeviceProbe<'_> {
             source: make(copied)?,
             target: make(copied)?,
             rest: make(only_read)?,
-        }))
+        };
+        if matches!(self.device.id().kind, DeviceKind::Cpu | DeviceKind::Noop) || !self.device.has_graphs() {
+            return Ok(Box::new(transfer));
+        }
+        Ok(Box::new(Replayed::new(transfer)?))
     }
 
     fn multiply_add(&mut self) -> Result<(Box<dyn Subject + '_>, u64), SubjectError> {

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use opweave::Runtime;
 use opweave_cpu::ceilings::CpuInstruments;
-use opweave_device::Instruments;
+use opweave_cuda::ceilings::CudaInstruments;
+use opweave_device::{DeviceId, DeviceKind, Instruments};
+use opweave_device_cuda::CudaDevice;
 use opweave_registry::FrozenRegistry;
 
 use crate::exit::Failure;
@@ -23,7 +25,14 @@ pub(crate) fn registry(runtime: &Runtime) -> Result<Arc<FrozenRegistry>, Failure
     Ok(runtime.registry().context("failed to register the solutions")?)
 }
 
-/// The host's plain kernels.
-pub(crate) fn instruments() -> Option<Box<dyn Instruments>> {
-    Some(Box::new(CpuInstruments::default()))
+/// The plain kernels of a device. Without them a report has no ceilings, and says so.
+pub(crate) fn instruments(device: DeviceId) -> Result<Box<dyn Instruments>, String> {
+    match device.kind {
+        DeviceKind::Cpu => Ok(Box::new(CpuInstruments::default())),
+        DeviceKind::Cuda => {
+            let opened = CudaDevice::open(device).and_then(|device| CudaInstruments::new(&device));
+            opened.map(|instruments| Box::new(instruments) as Box<dyn Instruments>).map_err(|e| e.to_string())
+        }
+        kind => Err(format!("this build has none for {kind}")),
+    }
 }

@@ -11,7 +11,7 @@ use opweave_device::{DeviceError, DeviceInfo};
 use opweave_tensor::{DeviceId, DeviceKind};
 
 use crate::driver::{Driver, Opaque};
-use crate::instance::{driver, info, ordinal};
+use crate::instance::{attribute, driver, info, ordinal, query};
 use crate::module::Modules;
 
 /// A device's primary context, retained while this lives. Buffers, streams and modules each hold it, so that the order in which
@@ -66,12 +66,14 @@ impl Context {
         &self.info
     }
 
-    pub(crate) fn driver(&self) -> &'static Driver {
-        self.driver
+    /// Bytes of the second-level cache.
+    pub fn level_two_cache(&self) -> Option<u64> {
+        let bytes = query(self.driver, self.ordinal, attribute::L2_BYTES).ok()?;
+        u64::try_from(bytes).ok().filter(|&bytes| bytes > 0)
     }
 
-    pub(crate) fn ordinal(&self) -> c_int {
-        self.ordinal
+    pub(crate) fn driver(&self) -> &'static Driver {
+        self.driver
     }
 
     /// Makes the context current on this thread until the guard is dropped. What was current before is so again then.

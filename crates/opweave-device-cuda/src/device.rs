@@ -8,7 +8,6 @@ use std::sync::Arc;
 use opweave_device::{Buffer, Device, DeviceError, DeviceInfo, DeviceKey, FaultSink, Stream};
 use opweave_tensor::DeviceId;
 
-use crate::instance::{attribute, query};
 use crate::{Context, CudaBuffer, CudaFaults, CudaStream};
 
 /// A GPU with memory and streams of opweave's own.
@@ -29,12 +28,6 @@ impl CudaDevice {
     /// Its context.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
-    }
-
-    /// Bytes of the second-level cache.
-    pub fn level_two_cache(&self) -> Option<u64> {
-        let bytes = query(self.context.driver(), self.context.ordinal(), attribute::L2_BYTES).ok()?;
-        u64::try_from(bytes).ok().filter(|&bytes| bytes > 0)
     }
 }
 

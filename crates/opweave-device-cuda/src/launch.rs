@@ -20,8 +20,8 @@ const DEPENDENT_LAUNCH: u32 = 6;
 pub struct Grid {
     /// Blocks along x; a launch of none is none.
     pub blocks: u32,
-    /// Threads of a block.
-    pub threads: u32,
+    /// Threads of a block, along x and y.
+    pub block: [u32; 2],
     /// Bytes of dynamic shared memory of a block.
     pub shared_memory: u32,
     /// Blocks of a cluster; 0 or 1 without clusters.
@@ -79,7 +79,7 @@ impl Launch {
         }
         let config = LaunchConfig {
             grid: [grid.blocks, 1, 1],
-            block: [grid.threads, 1, 1],
+            block: [grid.block[0], grid.block[1], 1],
             shared_memory: grid.shared_memory,
             stream: stream.raw(),
             attributes: attributes.as_mut_ptr(),
@@ -93,5 +93,47 @@ impl Launch {
         let status =
             unsafe { launch(&raw const config, self.function.raw, pointers.as_mut_ptr(), std::ptr::null_mut()) };
         Ok(context.check(status)?)
+    }
+}
+
+/// One launch with everything about it prepared beforehand: what any call costs at least. For measurements.
+pub struct BareLaunch<P> {
+    driver: &'static crate::Driver,
+    function: crate::driver::Opaque,
+    config: LaunchConfig,
+    attributes: Box<[LaunchAttribute; 1]>,
+    parameters: Box<P>,
+}
+
+impl<P: Copy> BareLaunch<P> {
+    /// Prepares a launch of the kernel behind `launch`, which is dependent if that is.
+    pub fn new(launch: &Launch, grid: Grid, parameters: P, stream: StreamRef<'_>) -> Self {
+        let mut attributes = Box::new([LaunchAttribute { id: DEPENDENT_LAUNCH, padding: 0, value: [0; 16] }]);
+        attributes[0].value[0] = 1;
+        let config = LaunchConfig {
+            grid: [grid.blocks, 1, 1],
+            block: [grid.block[0], grid.block[1], 1],
+            shared_memory: grid.shared_memory,
+            stream: stream.raw(),
+            attributes: attributes.as_mut_ptr(),
+            attribute_count: u32::from(launch.dependent),
+        };
+        let driver = launch.function.context.driver();
+        BareLaunch { driver, function: launch.function.raw, config, attributes, parameters: Box::new(parameters) }
+    }
+
+    /// Launches it; the driver's status.
+    ///
+    /// # Safety
+    /// - As [`Launch::run`]; the stream and the kernel's context are alive, and the context is current on this thread.
+    #[inline]
+    pub unsafe fn run(&mut self) -> i32 {
+        // The boxes do not move, and the driver writes neither of them.
+        debug_assert!(std::ptr::eq(self.config.attributes, self.attributes.as_ptr()));
+        let mut pointers: [*mut c_void; 1] = [(&raw mut *self.parameters).cast()];
+        // SAFETY: the caller's clauses; config, attributes and parameters are ours.
+        unsafe {
+            (self.driver.launch)(&raw const self.config, self.function, pointers.as_mut_ptr(), std::ptr::null_mut())
+        }
     }
 }

@@ -26,6 +26,6 @@ pub use driver::{Driver, LoadError};
 pub use fault::CudaFaults;
 pub use graph::{CudaEvent, CudaGraph};
 pub use instance::{backend, driver};
-pub use launch::{Grid, Launch};
+pub use launch::{BareLaunch, Grid, Launch};
 pub use module::{Function, FunctionAttributes, Module};
 pub use stream::{BorrowedStream, CudaStream};

@@ -61,6 +61,10 @@ pub use {
     opweave_tensor,
 };
 
+/// NVIDIA GPUs: the caller's streams, and a device for harnesses.
+#[cfg(feature = "cuda")]
+pub use opweave_device_cuda as cuda;
+
 /// The README's example is a test.
 #[cfg(all(doctest, feature = "cpu"))]
 #[doc = include_str!("../../../README.md")]

@@ -13,6 +13,8 @@ use opweave_runtime::{Bindings, Config, InitializeError, Runtime, Solution};
 const SOLUTIONS: &[Solution] = &[
     #[cfg(feature = "cpu")]
     Solution { name: "cpu.native", register: opweave_cpu::register, probe: opweave_device::cpu::backend },
+    #[cfg(feature = "cuda")]
+    Solution { name: "cuda.native", register: opweave_cuda::register, probe: opweave_device_cuda::backend },
 ];
 
 /// A runtime with every operation and every solution of this build. Nothing is loaded yet.

@@ -113,7 +113,9 @@ impl Edit {
         let with = |text: &str, from: usize| (from..lines.len()).find(|&at| lines[at].contains(text));
         match &self.place {
             Place::Among(prefix) => {
-                let known = |at: &usize| lines[*at].starts_with(prefix);
+                // A line under an attribute, such as `mod tests;`, is no neighbour: the new one would take its place there.
+                let known =
+                    |at: &usize| lines[*at].starts_with(prefix) && !(*at > 0 && lines[*at - 1].starts_with("#["));
                 let next = (0..lines.len()).filter(known).find(|&at| lines[at] > self.line);
                 let last = (0..lines.len()).rev().find(known)?;
                 // The last one may go on for several lines.
@@ -156,6 +158,9 @@ mod tests {
         let apply = |line| edit(line, Place::Among("mod ")).apply(text).unwrap();
         assert_eq!(apply("mod beta;"), "//! x\n\nmod alpha;\nmod beta;\nmod gamma;\n\nfn f() {}\n");
         assert_eq!(apply("mod zeta;"), "//! x\n\nmod alpha;\nmod gamma;\nmod zeta;\n\nfn f() {}\n");
+        let tested = "mod gamma;\n\n#[cfg(test)]\nmod tests;\n";
+        let apply = |line| edit(line, Place::Among("mod ")).apply(tested).unwrap();
+        assert_eq!(apply("mod rotary;"), "mod gamma;\nmod rotary;\n\n#[cfg(test)]\nmod tests;\n");
         let uses = "pub use a::{\n    A,\n};\n\nfn f() {}\n";
         let added = edit("pub use b::B;", Place::Among("pub use ")).apply(uses).unwrap();
         assert_eq!(added, "pub use a::{\n    A,\n};\npub use b::B;\n\nfn f() {}\n");

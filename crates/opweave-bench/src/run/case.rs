@@ -21,6 +21,9 @@ use crate::protocol::{in_words, schedule};
 use crate::report::{Row, RowStatus, Work};
 use crate::sampler::{HostClock, SampleError, Subject, measure};
 
+/// Sets of arguments that calls change, in one graph: each is put back after each replay, one by one.
+const CHANGING_SETS: usize = 32;
+
 /// Memory that the sets of one graph may take in all.
 const GRAPH_BYTES: u64 = 1 << 30;
 
@@ -161,8 +164,13 @@ impl Bench<'_> {
             Err(_) => Ok(None),
         };
         if self.config.selectors.mode == Mode::Graph {
-            let calls = if case.has_reset() { 1 } else { self.graph_calls(case)? };
-            let sets = (GRAPH_BYTES / bytes.max(1)).clamp(1, calls as u64) as usize;
+            let mut calls = self.graph_calls(case)?;
+            let mut sets = (GRAPH_BYTES / bytes.max(1)).clamp(1, calls as u64) as usize;
+            if case.has_reset() {
+                // Each call changes what it reads, so no set runs twice before it is put back.
+                sets = sets.min(CHANGING_SETS);
+                calls = sets;
+            }
             let moved = bytes.saturating_mul(sets as u64);
             let rotation = Rotation::new(cache, moved, last_level);
             let mut graphs = Vec::with_capacity(rotation.sets);

@@ -36,7 +36,13 @@ pub(crate) fn run(
         command: std::env::args().collect(),
     };
     let base = Base::new(&args.select)?;
-    let instruments = solutions::instruments();
+    let instruments = match solutions::instruments(base.device()) {
+        Ok(instruments) => Some(instruments),
+        Err(reason) => {
+            tracing::warn!("there are no ceilings for {}: {reason}", base.device());
+            None
+        }
+    };
     let caches = caches(instruments.as_deref());
     let ground = BenchGround { numerics: base.ground(suites), instruments: instruments.as_deref(), caches: &caches };
     let failed = |error: BenchError| {

@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use opweave_device::cpu::{CpuDevice, Parallel, Pool, Serial};
 use opweave_device::{Device, DeviceId, DeviceKind};
+use opweave_device_cuda::CudaDevice;
 use opweave_numerics::suite::SuiteSet;
 use opweave_numerics::{Config, Ground, Interrupt};
 use opweave_registry::FrozenRegistry;
@@ -20,6 +21,7 @@ use crate::{interrupt, solutions};
 /// Everything that a run borrows.
 pub(super) struct Base {
     registry: Arc<FrozenRegistry>,
+    id: DeviceId,
     device: Result<Arc<dyn Device>, String>,
     threads: Option<usize>,
     interrupt: Interrupt,
@@ -38,12 +40,21 @@ impl Base {
                 let threads = pool.threads();
                 (Ok(Arc::new(CpuDevice::new(pool))), Some(threads))
             }
+            DeviceKind::Cuda if runtime.platform().device(id).is_some() => {
+                let opened = CudaDevice::open(id).map(|device| Arc::new(device) as Arc<dyn Device>);
+                (opened.map_err(|e| e.to_string()), None)
+            }
             _ => {
                 let refusal = runtime.platform().refusal(id);
                 (Err(refusal.unwrap_or_else(|| format!("this build cannot run on {}", id.kind))), None)
             }
         };
-        Ok(Self { registry, device, threads, interrupt: interrupt::install()? })
+        Ok(Self { registry, id, device, threads, interrupt: interrupt::install()? })
+    }
+
+    /// The device that was asked for.
+    pub(super) fn device(&self) -> DeviceId {
+        self.id
     }
 
     /// The same as a run takes it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-use crate::run::opweave;
+use crate::run::{opweave, reviewed};
 
 #[test]
 fn the_catalogue_lists_every_row_and_a_reason_for_each_that_is_unavailable() {
@@ -36,5 +36,5 @@ fn the_table_of_one_operation_reads_well() {
         assert!(out.contains("cpu.native.rms_norm.avx512") && out.contains("avx512vl; the device has"), "{out}");
         return;
     }
-    insta::assert_snapshot!(opweave(&["catalog", "rms_norm"]).out);
+    insta::assert_snapshot!(reviewed(&opweave(&["catalog", "rms_norm"]).out));
 }

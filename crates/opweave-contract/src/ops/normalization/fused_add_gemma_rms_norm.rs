@@ -118,5 +118,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
             solution: "cpu.reference",
             libraries: &[],
         },
+        ImplementationDecl { name: "cuda.native.fused_add_gemma_rms_norm", solution: "cuda.native", libraries: &[] },
     ],
 );

@@ -110,5 +110,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.fused_add_rms_norm.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.fused_add_rms_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.fused_add_rms_norm", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.fused_add_rms_norm", solution: "cuda.native", libraries: &[] },
     ],
 );

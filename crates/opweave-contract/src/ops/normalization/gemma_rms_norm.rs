@@ -82,5 +82,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.gemma_rms_norm.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.gemma_rms_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.gemma_rms_norm", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.gemma_rms_norm", solution: "cuda.native", libraries: &[] },
     ],
 );

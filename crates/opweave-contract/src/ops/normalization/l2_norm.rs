@@ -81,5 +81,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.l2_norm.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.l2_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.l2_norm", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.l2_norm", solution: "cuda.native", libraries: &[] },
     ],
 );

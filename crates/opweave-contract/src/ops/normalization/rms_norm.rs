@@ -78,5 +78,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.rms_norm.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.rms_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.rms_norm", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.rms_norm", solution: "cuda.native", libraries: &[] },
     ],
 );

@@ -140,5 +140,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.rms_norm_gated.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.rms_norm_gated.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.rms_norm_gated", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.rms_norm_gated", solution: "cuda.native", libraries: &[] },
     ],
 );

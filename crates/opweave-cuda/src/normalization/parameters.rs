@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The twin of `NormParams` in `kernels-cuda/include/opweave/norm_params.cuh`.
+
+use std::ops::BitOr;
+
+use opweave_tensor::{DType, RawTensor};
+
+/// What a kernel of the family is told about one call: see the header for each field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct NormParams {
+    pub(crate) input: *const u8,
+    pub(crate) gate: *const u8,
+    pub(crate) residual: *mut u8,
+    pub(crate) weight: *const u8,
+    pub(crate) bias: *const u8,
+    pub(crate) out: *mut u8,
+    pub(crate) rows: i64,
+    pub(crate) width: i64,
+    pub(crate) groups: i64,
+    pub(crate) input_stride: i64,
+    pub(crate) gate_stride: i64,
+    pub(crate) residual_stride: i64,
+    pub(crate) out_stride: i64,
+    pub(crate) epsilon: f32,
+    pub(crate) inverse_width: f32,
+    pub(crate) flags: u32,
+    pub(crate) reserved: u32,
+}
+
+const _: () = assert!(size_of::<NormParams>() == 120);
+
+/// Bits of [`NormParams::flags`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Flags(pub(crate) u32);
+
+impl Flags {
+    const WEIGHT_SAME: Flags = Flags(1 << 0);
+    const WEIGHT_F32: Flags = Flags(1 << 1);
+    const BIAS_SAME: Flags = Flags(1 << 2);
+    const BIAS_F32: Flags = Flags(1 << 3);
+    pub(crate) const WEIGHT_PLUS_ONE: Flags = Flags(1 << 4);
+    pub(crate) const ROUND_NORMALISED: Flags = Flags(1 << 5);
+    pub(crate) const ROUND_SUM: Flags = Flags(1 << 6);
+    pub(crate) const MAX_NORM_EPS: Flags = Flags(1 << 7);
+    pub(crate) const GATE_SIGMOID: Flags = Flags(1 << 8);
+    pub(crate) const GATE_THEN_NORM: Flags = Flags(1 << 9);
+    pub(crate) const VECTOR: Flags = Flags(1 << 10);
+    pub(crate) const STREAM: Flags = Flags(1 << 12);
+
+    /// This flag where `on`, else none.
+    #[inline]
+    pub(crate) fn when(self, on: bool) -> Flags {
+        if on { self } else { Flags(0) }
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Flags;
+    #[inline]
+    fn bitor(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+impl NormParams {
+    /// A call of `[rows, groups * width]` views that has neither residual nor parameters yet.
+    #[inline]
+    pub fn new(input: &RawTensor, out: &RawTensor, width: usize, groups: usize, epsilon: f32) -> Self {
+        NormParams {
+            input: input.data(),
+            gate: std::ptr::null(),
+            residual: std::ptr::null_mut(),
+            weight: std::ptr::null(),
+            bias: std::ptr::null(),
+            out: out.data(),
+            rows: input.dim(0) as i64,
+            width: width as i64,
+            groups: groups as i64,
+            input_stride: input.stride(0) as i64,
+            gate_stride: 0,
+            residual_stride: 0,
+            out_stride: out.stride(0) as i64,
+            epsilon,
+            inverse_width: (1.0 / width as f64) as f32,
+            flags: 0,
+            reserved: 0,
+        }
+    }
+
+    /// The same with a gate.
+    #[inline]
+    pub(crate) fn gate(mut self, gate: &RawTensor) -> Self {
+        (self.gate, self.gate_stride) = (gate.data(), gate.stride(0) as i64);
+        self
+    }
+
+    /// The same with a residual.
+    #[inline]
+    pub(crate) fn residual(mut self, residual: &RawTensor) -> Self {
+        (self.residual, self.residual_stride) = (residual.data(), residual.stride(0) as i64);
+        self
+    }
+
+    /// The same with a weight, if there is one.
+    #[inline]
+    pub fn weight(mut self, weight: Option<&RawTensor>, dtype: DType) -> Self {
+        if let Some(weight) = weight {
+            self.weight = weight.data();
+            self.flags |= if weight.dtype() == dtype { Flags::WEIGHT_SAME.0 } else { Flags::WEIGHT_F32.0 };
+        }
+        self
+    }
+
+    /// The same with a bias, if there is one.
+    #[inline]
+    pub(crate) fn bias(mut self, bias: Option<&RawTensor>, dtype: DType) -> Self {
+        if let Some(bias) = bias {
+            self.bias = bias.data();
+            self.flags |= if bias.dtype() == dtype { Flags::BIAS_SAME.0 } else { Flags::BIAS_F32.0 };
+        }
+        self
+    }
+
+    /// The same with these flags besides.
+    #[inline]
+    pub(crate) fn flags(mut self, flags: Flags) -> Self {
+        self.flags |= flags.0;
+        self
+    }
+
+    /// Whether 16-byte accesses are possible: every pointer aligned, width and strides whole vectors of `elements`.
+    #[inline]
+    pub(crate) fn is_vector(&self, elements: i64) -> bool {
+        let addresses = self.input as usize
+            | self.gate as usize
+            | self.residual as usize
+            | self.weight as usize
+            | self.bias as usize
+            | self.out as usize;
+        let strides = self.width | self.input_stride | self.gate_stride | self.residual_stride | self.out_stride;
+        addresses.is_multiple_of(16) && strides & (elements - 1) == 0
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Launchers by family.
+
+mod normalization;
+
+use opweave_registry::{Registry, RegistryError};
+
+/// Registers the rows of all families.
+pub(crate) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    normalization::register(registry)
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+//! What a machine with a GPU and without Rust needs: the binary, the kernel images, and a script that validates, sanitises and
+//! times.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::process::Program;
+
+/// The script of the bundle.
+const SCRIPT: &str = include_str!("bundle/run.sh");
+
+/// Where the bundle goes unless told otherwise.
+const FOLDER: &str = "target/bundle";
+
+/// Builds the binary and writes the bundle, replacing an older one.
+///
+/// # Errors
+/// If the binary does not build, if there are no images, or if a file cannot be written.
+pub(crate) fn run(root: &Path, out: Option<PathBuf>) -> Result<()> {
+    let images = root.join("kernels-cuda/images");
+    if !images.join("index.json").is_file() {
+        bail!("there are no kernel images; run `cargo xtask kernels build` first");
+    }
+    Program::cargo(root).args("build --release --locked --package opweave-cli --bin opweave").run()?;
+    let out = out.unwrap_or_else(|| root.join(FOLDER));
+    let fresh = out.with_extension("new");
+    remove(&fresh)?;
+    fs::create_dir_all(fresh.join("kernels")).with_context(|| format!("failed to create {}", fresh.display()))?;
+    copy(&root.join("target/release/opweave"), &fresh.join("opweave"))?;
+    for entry in fs::read_dir(&images).with_context(|| format!("failed to read {}", images.display()))? {
+        let path = entry?.path();
+        if let Some(name) = path.file_name().filter(|_| path.is_file()) {
+            copy(&path, &fresh.join("kernels").join(name))?;
+        }
+    }
+    // Debugging information is most of the binary, and nobody debugs it there.
+    Program::new("strip", root).arg("--strip-debug").arg(fresh.join("opweave")).run()?;
+    let revision = Program::new("git", root).args("rev-parse HEAD").read().unwrap_or_default();
+    write(&fresh.join("revision"), &revision)?;
+    write(&fresh.join("run.sh"), SCRIPT)?;
+    remove(&out)?;
+    fs::rename(&fresh, &out).with_context(|| format!("failed to move {} to {}", fresh.display(), out.display()))?;
+    println!("bundle: {}\nthere: sh run.sh RESULTS", out.display());
+    Ok(())
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("failed to remove {}", folder.display()))?;
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).with_context(|| format!("failed to copy {} to {}", from.display(), to.display()))?;
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| format!("failed to write {}", path.display()))
+}

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Copyright 2026 The opweave authors
+#
+# Validates, sanitises and times the operators on the GPU of this machine: sh run.sh RESULTS [OPERATION...]
+# Reports go to the folder RESULTS. Every step runs, whatever the others came to; the last line says how many failed.
+
+here=$(cd "$(dirname "$0")" && pwd)
+results=${1:?usage: run.sh RESULTS [OPERATION...]}
+shift
+mkdir -p "$results"
+results=$(cd "$results" && pwd)
+export OPWEAVE_KERNELS="$here/kernels"
+opweave=$here/opweave
+revision=$(cat "$here/revision")
+chmod +x "$opweave"
+operations=
+for operation in "$@"; do operations="$operations --operation $operation"; done
+
+failed=0
+step() {
+    name=$1
+    shift
+    start=$(date +%s)
+    "$@" >"$results/$name.txt" 2>&1
+    code=$?
+    tail -n 5 "$results/$name.txt"
+    echo "== $name: exit code $code after $(($(date +%s) - start)) s"
+    [ $code -eq 0 ] || failed=$((failed + 1))
+}
+
+step devices "$opweave" devices
+for mode in eager graph; do
+    # shellcheck disable=SC2086
+    step numerics-$mode "$opweave" numerics --device cuda:0 --mode $mode $operations --revision "$revision" \
+        --output "$results/numerics-$mode.json"
+done
+for tool in memcheck racecheck; do
+    # shellcheck disable=SC2086
+    step sanitizer-$tool compute-sanitizer --tool $tool --error-exitcode 9 \
+        "$opweave" numerics --device cuda:0 --tier smoke $operations --output "$results/sanitizer-$tool.json"
+done
+# shellcheck disable=SC2086
+step bench "$opweave" bench --device cuda:0 --mode graph $operations --revision "$revision" --output "$results/bench.json"
+
+echo "steps that failed: $failed"
+[ $failed -eq 0 ]
