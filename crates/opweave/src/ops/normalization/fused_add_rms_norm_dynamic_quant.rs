@@ -24,6 +24,7 @@ problem_handle!(FusedAddRmsNormDynamicQuant, FusedAddRmsNormDynamicQuantProblem)
 ///
 /// # Errors
 /// [`CallError`]; nothing is written then.
+#[expect(clippy::too_many_arguments, reason = "the tensors and scalars of the operator, one each")]
 pub fn fused_add_rms_norm_dynamic_quant<'a>(
     op: &impl Handle<FusedAddRmsNormDynamicQuant>,
     input: impl Into<AnyRef<'a>>,
