@@ -14,7 +14,7 @@ pub(crate) mod trial;
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use crate::process::Program;
@@ -53,10 +53,11 @@ pub(crate) enum New {
 pub(crate) fn run(root: &Path, new: &New) -> Result<()> {
     let scaffold = scaffold(root, new)?;
     scaffold.write(root)?;
-    // Names differ in length, and so do the line breaks that go with them.
-    Program::cargo(root).args("fmt --all").run()?;
     scaffold.report();
-    Ok(())
+    // Names differ in length, and so do the line breaks that go with them.
+    let formatted = Program::cargo(root).args("fmt --all").run();
+    formatted
+        .context("everything above is written; where a line does not fit its file, mend it and run cargo fmt --all")
 }
 
 fn scaffold(root: &Path, new: &New) -> Result<Scaffold> {

@@ -121,7 +121,7 @@ pub(super) fn scaffold(root: &Path, family: &Name, name: &Name) -> Result<Scaffo
         format!(
             "docs/contracts/{name}.md; OPWEAVE_UPDATE_PAGES=1 cargo test -p opweave-contract fills in its declaration"
         ),
-        "snapshots that list every operator: INSTA_UPDATE=always cargo test, then read what changed".into(),
+        format!("{camel} in a list of `register_all` in crates/opweave-numerics/tests/numerics/support.rs"),
     ];
     Ok(scaffold)
 }

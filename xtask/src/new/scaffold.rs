@@ -129,7 +129,8 @@ impl Edit {
             Place::List { head } => {
                 let first = with(head, 0)?;
                 let last = with("];", first)?;
-                if first == last {
+                // All items may stand in one line: that of the head, or the one after it.
+                if first == last || lines[last].contains('[') {
                     lines[last] = lines[last].replacen("];", &format!(", {}];", self.line), 1);
                 } else {
                     lines.insert(last, format!("    {},", self.line));
@@ -174,6 +175,9 @@ mod tests {
         assert_eq!(edit("3", Place::List { head: "const B" }).apply(list).unwrap(), longer);
         let short = "const A: &[u8] = &[1];\n";
         assert_eq!(edit("2", Place::List { head: "const A" }).apply(short).unwrap(), "const A: &[u8] = &[1, 2];\n");
+        let broken = "const A: &[u8] =\n    &[1, 2];\n";
+        let longer = "const A: &[u8] =\n    &[1, 2, 3];\n";
+        assert_eq!(edit("3", Place::List { head: "const A" }).apply(broken).unwrap(), longer);
         let row = Place::Within { start: "| `a`", from: "`b`" };
         assert_eq!(edit("`b`, `c`", row).apply("| `a` | `b` |\n").unwrap(), "| `a` | `b`, `c` |\n");
     }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::{New, scaffold};
 use crate::process::Program;
@@ -71,11 +71,16 @@ fn begin(root: &Path, copy: &Path) -> Result<()> {
 fn turn_on(copy: &Path) -> Result<()> {
     let path = copy.join("crates/opweave-cli/Cargo.toml");
     let text = fs::read_to_string(&path)?;
-    let lines = text.lines().map(|line| match line {
-        "opweave.workspace = true" | "opweave = { workspace = true }" => {
-            "opweave = { workspace = true, features = [\"trial\"] }"
+    let features = "features = [";
+    if !text.lines().any(|line| line.starts_with("opweave = {") && line.contains(features)) {
+        bail!("crates/opweave-cli/Cargo.toml turns on no feature of opweave: this trial has no place for its own");
+    }
+    let lines = text.lines().map(|line| {
+        if line.starts_with("opweave = {") {
+            line.replacen(features, "features = [\"trial\", ", 1)
+        } else {
+            line.to_owned()
         }
-        other => other,
     });
     fs::write(&path, lines.collect::<Vec<_>>().join("\n") + "\n")?;
     Ok(())
