@@ -140,7 +140,8 @@ impl Format {
         let bits = value.to_bits();
         let sign = if bits >> 63 != 0 { self.sign_bit() } else { 0 };
         if value.is_nan() {
-            return sign | self.canonical_nan();
+            // Without a sign: with one, a NaN of eight bits may be the poison of memory that nobody wrote.
+            return self.canonical_nan();
         }
         if value.is_infinite() {
             return sign | self.first_non_finite();
