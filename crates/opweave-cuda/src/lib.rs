@@ -12,6 +12,8 @@ mod native;
 pub mod normalization;
 mod ops;
 
+use std::sync::Arc;
+
 use opweave_registry::{Registry, RegistryError};
 
 /// Registers every row of this crate.
@@ -19,5 +21,7 @@ use opweave_registry::{Registry, RegistryError};
 /// # Errors
 /// [`RegistryError`] when the operations are not declared or a name is taken.
 pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
-    ops::register(registry)
+    // Looked for once: whatever is wrong with them is the answer of every row, and no error of registration.
+    let images = opweave_kernels_cuda::images().map(Arc::new);
+    ops::register(registry, &images)
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use opweave_contract::Operator;
 use opweave_device::{DeviceError, DeviceKind, ImageTarget, LaunchError, StreamRef};
 use opweave_device_cuda::{Context, Module};
-use opweave_kernels_cuda::{Description, Image};
+use opweave_kernels_cuda::{Description, ImageError, Images};
 use opweave_registry::{
     Kernel, KernelSpec, Needs, Plan, PrepareContext, PrepareError, Registry, RegistryError, Reject, Workspace,
 };
@@ -51,8 +51,10 @@ pub(crate) struct LoadedImage<'a> {
 
 struct NativeKernel<O> {
     spec: KernelSpec,
-    image: Image,
-    description: Arc<Description>,
+    images: Arc<Images>,
+    description: Description,
+    /// The targets that the image was built for.
+    targets: Vec<ImageTarget>,
     operator: PhantomData<fn() -> O>,
 }
 
@@ -67,19 +69,33 @@ impl<O: Native> Kernel<O> for NativeKernel<O> {
     }
 
     fn prepare(&self, problem: &O::Problem, cx: &PrepareContext<'_>) -> Result<Arc<dyn Plan<O>>, PrepareError> {
+        let image = self.images.image(O::STEM).map_err(|error| PrepareError::Refused {
+            kernel: self.spec.name.clone(),
+            reason: refusal(O::STEM, &error),
+        })?;
         let context = Context::primary(cx.device)?;
-        let module = Module::load(&context, O::STEM, self.image.bytes())?;
-        let dependent = waits(&self.description, cx);
+        let module = Module::load(&context, O::STEM, image.bytes())?;
+        let dependent = waits(&self.description, &self.targets, cx);
         let loaded = LoadedImage { module, context, description: &self.description, dependent };
         let prepared = O::prepare(problem, &loaded)?;
         Ok(Arc::new(NativePlan::<O> { problem: *problem, prepared }))
     }
 }
 
-/// Whether the driver takes code of a target that waits: machine code of one that does, and not PTX of one that does not.
-fn waits(description: &Description, cx: &PrepareContext<'_>) -> bool {
+/// Whether the code that the driver takes waits for the launch before it: machine code for this device, of a target that
+/// waits and that the image has. PTX and the code of other targets do not wait.
+fn waits(description: &Description, built: &[ImageTarget], cx: &PrepareContext<'_>) -> bool {
     let Some(capability) = cx.key.capability() else { return false };
-    description.dependent_launch.iter().filter_map(|t| t.parse::<ImageTarget>().ok()).any(|t| t.runs_on(capability))
+    let waiting = |target: &&ImageTarget| description.dependent_launch.contains(&target.to_string());
+    built.iter().filter(waiting).any(|target| target.runs_on(capability))
+}
+
+/// Why an image is of no use, as an answer of selection.
+fn refusal(stem: &str, error: &ImageError) -> Reject {
+    match error {
+        ImageError::NotBuilt { .. } => Reject::NotBuilt { kernel: stem.to_owned() },
+        error => Reject::Image { kernel: stem.to_owned(), reason: format!("failed to {error}") },
+    }
 }
 
 impl<O: Native> Plan<O> for NativePlan<O> {
@@ -89,28 +105,33 @@ impl<O: Native> Plan<O> for NativePlan<O> {
     }
 }
 
-/// Registers the row of an operator, `cuda.native.<op>`. Where the image was not built, the row is listed as unavailable.
-pub(crate) fn register<O: Native>(registry: &mut Registry) -> Result<(), RegistryError> {
+/// Registers the row of an operator, `cuda.native.<op>`. Where its image cannot be used, the row is listed as unavailable
+/// with the reason. Nothing but the index is read here; the image itself is read and checked when a plan is made.
+pub(crate) fn register<O: Native>(
+    registry: &mut Registry,
+    images: &Result<Arc<Images>, ImageError>,
+) -> Result<(), RegistryError> {
     let spec = KernelSpec {
         binding: "cuda".to_owned(),
         priority: PRIORITY,
         ..KernelSpec::new(format!("cuda.native.{}", O::NAME), "native", DeviceKind::Cuda, O::CONTRACTS)
     };
-    match find(O::STEM) {
-        Some((description, image)) => {
-            let targets: Vec<ImageTarget> = image.facts().targets.iter().filter_map(|t| t.parse().ok()).collect();
-            let spec = KernelSpec { needs: Needs::default().images(&targets), ..spec };
-            let kernel = NativeKernel::<O> { spec, image, description: Arc::new(description), operator: PhantomData };
-            drop(registry.register::<O, _>(Arc::new(kernel))?);
-            Ok(())
+    let (images, facts) = match images.as_ref().map(|images| (images, images.facts(O::STEM))) {
+        Ok((images, Ok(facts))) => (Arc::clone(images), facts),
+        Ok((_, Err(error))) => return registry.register_unavailable::<O>(spec, refusal(O::STEM, &error)),
+        Err(error) => return registry.register_unavailable::<O>(spec, refusal(O::STEM, error)),
+    };
+    let description = match opweave_kernels_cuda::description(O::STEM) {
+        Ok(Some(description)) => description,
+        Ok(None) => return registry.register_unavailable::<O>(spec, Reject::NotBuilt { kernel: O::STEM.to_owned() }),
+        Err(error) => {
+            let reason = format!("failed to {error}");
+            return registry.register_unavailable::<O>(spec, Reject::Image { kernel: O::STEM.to_owned(), reason });
         }
-        None => registry.register_unavailable::<O>(spec, Reject::NotBuilt { kernel: O::STEM.to_owned() }),
-    }
-}
-
-/// A description with its image; `None` where there is no image of these sources.
-pub(crate) fn find(stem: &str) -> Option<(Description, Image)> {
-    let description = opweave_kernels_cuda::description(stem).ok().flatten()?;
-    let image = opweave_kernels_cuda::images().and_then(|images| images.image(stem)).ok()?;
-    Some((description, image))
+    };
+    let targets: Vec<ImageTarget> = facts.targets.iter().filter_map(|target| target.parse().ok()).collect();
+    let spec = KernelSpec { needs: Needs::default().images(&targets), ..spec };
+    let kernel = NativeKernel::<O> { spec, images, description, targets, operator: PhantomData };
+    drop(registry.register::<O, _>(Arc::new(kernel))?);
+    Ok(())
 }

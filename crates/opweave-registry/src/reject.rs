@@ -53,6 +53,14 @@ pub enum Reject {
         /// The kernel.
         kernel: String,
     },
+    /// Its kernel image is there and of no use: damaged, or built from other sources.
+    #[error("the image of `{kernel}` cannot be used: {reason}")]
+    Image {
+        /// The kernel.
+        kernel: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A library or driver is not installed.
     #[error("library `{library}` is missing: {reason}")]
     MissingLibrary {
@@ -168,6 +176,7 @@ impl Reject {
             Reject::Mode { .. } => "mode",
             Reject::NotCompiled { .. } => "not_compiled",
             Reject::NotBuilt { .. } => "not_built",
+            Reject::Image { .. } => "image",
             Reject::MissingLibrary { .. } => "missing_library",
             Reject::Version { .. } => "version",
             Reject::Target { .. } => "target",
@@ -189,6 +198,7 @@ impl Reject {
             self,
             Reject::NotCompiled { .. }
                 | Reject::NotBuilt { .. }
+                | Reject::Image { .. }
                 | Reject::MissingLibrary { .. }
                 | Reject::Version { .. }
         )

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-use crate::run::{opweave, reviewed};
+use crate::run::{command, finish, opweave, reviewed};
 
 #[test]
 fn the_catalogue_lists_every_row_and_a_reason_for_each_that_is_unavailable() {
@@ -37,4 +37,29 @@ fn the_table_of_one_operation_reads_well() {
         return;
     }
     insta::assert_snapshot!(reviewed(&opweave(&["catalog", "rms_norm"]).out));
+}
+
+#[test]
+fn images_that_cannot_be_used_are_the_answer_of_their_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |index: Option<&str>| {
+        if let Some(text) = index {
+            std::fs::write(folder.path().join("index.json"), text).unwrap();
+        }
+        let ran = finish(command(&["catalog", "rms_norm"]).env("OPWEAVE_KERNELS", folder.path()));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.out.lines().find(|line| line.contains("cuda.native.rms_norm ")).unwrap().to_owned()
+    };
+    let none = line(None);
+    assert!(
+        none.contains("the image of `rms_norm` cannot be used") && none.contains("OPWEAVE_KERNELS must name"),
+        "{none}"
+    );
+    let later = line(Some(r#"{"schema_version": 9, "images": []}"#));
+    assert!(later.contains("schema_version 9, wanted 1"), "{later}");
+    let other = line(Some(
+        r#"{"schema_version": 1, "images": [{"stem": "rms_norm", "file": "a.fatbin", "bytes": 1, "sha256": "0", "source_hash": "1",
+            "flags": [], "compiler": "13", "targets": ["sm_90a"], "kernels": []}]}"#,
+    ));
+    assert!(other.contains("built from sources 1"), "{other}");
 }

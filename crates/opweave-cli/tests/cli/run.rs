@@ -3,7 +3,9 @@
 
 //! Runs the binary.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// What a run left behind.
 pub(crate) struct Ran {
@@ -20,8 +22,7 @@ pub(crate) fn command(args: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
-    // Whether kernel images were built on this machine is no matter of these tests: there are none.
-    command.env("OPWEAVE_KERNELS", env!("CARGO_TARGET_TMPDIR"));
+    command.env("OPWEAVE_KERNELS", no_images());
     command.args(args);
     command
 }
@@ -50,6 +51,17 @@ pub(crate) fn reviewed(text: &str) -> String {
         }
     };
     text.lines().filter(shown).map(settled).collect::<Vec<_>>().join("\n")
+}
+
+/// A folder with an index of no images: whether there are any on this machine is no matter of these tests.
+fn no_images() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("no-images-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("index.json"), r#"{"schema_version": 1, "images": []}"#).unwrap();
+        folder
+    })
 }
 
 /// Runs to the end.

@@ -5,9 +5,12 @@
 
 mod normalization;
 
+use std::sync::Arc;
+
+use opweave_kernels_cuda::{ImageError, Images};
 use opweave_registry::{Registry, RegistryError};
 
 /// Registers the rows of all families.
-pub(crate) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
-    normalization::register(registry)
+pub(crate) fn register(registry: &mut Registry, images: &Result<Arc<Images>, ImageError>) -> Result<(), RegistryError> {
+    normalization::register(registry, images)
 }

@@ -55,6 +55,7 @@ fn every_refusal_has_a_word_a_text_and_its_numbers() {
         Reject::Mode { asked: ExecutionMode::Graph, has: vec![ExecutionMode::Eager] },
         Reject::NotCompiled { feature: "cuda".into() },
         Reject::NotBuilt { kernel: "norm".into() },
+        Reject::Image { kernel: "norm".into(), reason: "built from other sources".into() },
         Reject::MissingLibrary { library: "cublasLt".into(), reason: "not found".into() },
         Reject::Version { library: "cublasLt".into(), needs: "12.4".into(), has: "12.1".into() },
         Reject::Target { images: vec!["sm_90a".parse().unwrap()], device: Capability { major: 8, minor: 9 } },
@@ -76,7 +77,7 @@ fn every_refusal_has_a_word_a_text_and_its_numbers() {
     assert_eq!(kinds.len(), rejects.len());
     let available = |r: &&Reject| r.is_availability();
     let words: Vec<&str> = rejects.iter().filter(available).map(Reject::kind).collect();
-    assert_eq!(words, ["not_compiled", "not_built", "missing_library", "version"]);
+    assert_eq!(words, ["not_compiled", "not_built", "image", "missing_library", "version"]);
     let text: Vec<String> = rejects.iter().map(|r| format!("{}: {r}", r.kind())).collect();
     insta::assert_snapshot!("refusals", text.join("\n"));
 }

@@ -11,20 +11,23 @@ mod layer_norm;
 mod rms_norm;
 mod rms_norm_gated;
 
+use std::sync::Arc;
+
 use opweave_contract::ops::normalization::{
     FusedAddGemmaRmsNorm, FusedAddRmsNorm, GemmaRmsNorm, L2Norm, LayerNorm, RmsNorm, RmsNormGated,
 };
+use opweave_kernels_cuda::{ImageError, Images};
 use opweave_registry::{Registry, RegistryError};
 
 use crate::native;
 
 /// Registers the rows of the family.
-pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
-    native::register::<RmsNorm>(registry)?;
-    native::register::<GemmaRmsNorm>(registry)?;
-    native::register::<FusedAddRmsNorm>(registry)?;
-    native::register::<FusedAddGemmaRmsNorm>(registry)?;
-    native::register::<LayerNorm>(registry)?;
-    native::register::<L2Norm>(registry)?;
-    native::register::<RmsNormGated>(registry)
+pub(super) fn register(registry: &mut Registry, images: &Result<Arc<Images>, ImageError>) -> Result<(), RegistryError> {
+    native::register::<RmsNorm>(registry, images)?;
+    native::register::<GemmaRmsNorm>(registry, images)?;
+    native::register::<FusedAddRmsNorm>(registry, images)?;
+    native::register::<FusedAddGemmaRmsNorm>(registry, images)?;
+    native::register::<LayerNorm>(registry, images)?;
+    native::register::<L2Norm>(registry, images)?;
+    native::register::<RmsNormGated>(registry, images)
 }
