@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let launch = Launch::new(module.function(&description.symbol("bf16", "v1"))?, true);
     let parameters =
         NormParams::new(&args.input, &args.out, WIDTH, 1, args.epsilon).weight(args.weight.as_ref(), DType::BF16);
-    let grid = Grid { blocks: 1, block: [WIDTH as u32 / 8, 1], shared_memory: 0, cluster: 1 };
+    let grid = Grid { blocks: 1, block: [WIDTH as u32 / 8, 1], shared_memory: 0 };
     let mut bare = BareLaunch::new(&launch, grid, parameters, stream.borrow());
 
     let _current = device.context().enter()?;

@@ -9,9 +9,7 @@ use opweave_tensor::DeviceId;
 
 /// The stem of the image.
 const STEM: &str = "ceilings";
-/// Threads of a block, vectors that each of them has on its way, and bytes of a vector: as in the kernels.
-const THREADS: u32 = 512;
-const IN_FLIGHT: u64 = 4;
+/// Bytes of a vector.
 const VECTOR: u64 = 16;
 /// Blocks of 512 threads on a multiprocessor.
 const RESIDENT: u32 = 4;
@@ -30,12 +28,21 @@ struct CeilingParams {
 
 const _: () = assert!(size_of::<CeilingParams>() == 32);
 
+/// A kernel with its block, as its description says.
+#[derive(Debug)]
+struct Instrument {
+    launch: Launch,
+    threads: u32,
+    /// Vectors that a thread has on its way.
+    vectors_per_thread: u64,
+}
+
 /// A GPU's instruments.
 #[derive(Debug)]
 pub struct CudaInstruments {
-    copy: Launch,
-    read: Launch,
-    multiply_add: Launch,
+    copy: Instrument,
+    read: Instrument,
+    multiply_add: Instrument,
     multiprocessors: u32,
     last_level: Option<u64>,
 }
@@ -48,14 +55,25 @@ impl CudaInstruments {
     pub fn new(device: &CudaDevice) -> Result<Self, DeviceError> {
         let context = device.context();
         let id: DeviceId = context.device();
-        let found = opweave_kernels_cuda::images().and_then(|images| images.image(STEM));
-        let image = found.map_err(|e| DeviceError::State { device: id, what: format!("failed to {e}") })?;
+        let failed = |what: String| DeviceError::State { device: id, what };
+        let image = opweave_kernels_cuda::images().and_then(|images| images.image(STEM));
+        let image = image.map_err(|e| failed(format!("failed to {e}")))?;
+        let description = opweave_kernels_cuda::description(STEM).map_err(|e| failed(format!("failed to {e}")))?;
+        let description = description.ok_or_else(|| failed(format!("{STEM} has no description")))?;
         let module = Module::load(context, STEM, image.bytes())?;
-        let launch = |entry: &str| Ok::<_, DeviceError>(Launch::new(module.function(entry)?, false));
+        let instrument = |suffix: &str| {
+            let variant = description.variants.iter().find(|variant| variant.suffix == suffix);
+            let variant = variant.ok_or_else(|| failed(format!("{STEM} has no variant {suffix}")))?;
+            Ok::<_, DeviceError>(Instrument {
+                launch: Launch::new(module.function(&description.symbol("f32", suffix))?, false),
+                threads: variant.max_block as u32,
+                vectors_per_thread: variant.vectors_per_thread as u64,
+            })
+        };
         Ok(CudaInstruments {
-            copy: launch("opweave_ceilings_f32_copy")?,
-            read: launch("opweave_ceilings_f32_read")?,
-            multiply_add: launch("opweave_ceilings_f32_multiply_add")?,
+            copy: instrument("copy")?,
+            read: instrument("read")?,
+            multiply_add: instrument("multiply_add")?,
             multiprocessors: context.info().multiprocessors.unwrap_or(1),
             last_level: context.level_two_cache(),
         })
@@ -67,19 +85,19 @@ impl CudaInstruments {
     /// - The clauses of the instrument that is launched.
     unsafe fn over(
         &self,
-        launch: &Launch,
+        instrument: &Instrument,
         source: *const u8,
         target: *mut u8,
         bytes: usize,
         stream: StreamRef<'_>,
     ) -> Result<(), LaunchError> {
         let vectors = bytes as u64 / VECTOR;
-        let blocks = vectors.div_ceil(u64::from(THREADS) * IN_FLIGHT);
+        let blocks = vectors.div_ceil(u64::from(instrument.threads) * instrument.vectors_per_thread);
         let blocks = u32::try_from(blocks).map_err(|_| LaunchError::Refused(format!("{bytes} bytes are too many")))?;
         let parameters = CeilingParams { source, target, vectors: vectors as i64, rounds: 0 };
-        let grid = Grid { blocks, block: [THREADS, 1], shared_memory: 0, cluster: 1 };
+        let grid = Grid { blocks, block: [instrument.threads, 1], shared_memory: 0 };
         // SAFETY: the parameters are the twin of the kernel's; the caller's clauses.
-        unsafe { launch.run(grid, &parameters, stream) }
+        unsafe { instrument.launch.run(grid, &parameters, stream) }
     }
 }
 
@@ -109,11 +127,12 @@ impl Instruments for CudaInstruments {
             vectors: 0,
             rounds: rounds_of_each,
         };
-        let grid = Grid { blocks, block: [THREADS, 1], shared_memory: 0, cluster: 1 };
+        let Instrument { launch, threads, .. } = &self.multiply_add;
+        let grid = Grid { blocks, block: [*threads, 1], shared_memory: 0 };
         // SAFETY: the parameters are the twin of the kernel's, which touches no memory for a number of rounds that is not
         // negative.
-        unsafe { self.multiply_add.run(grid, &parameters, stream) }?;
-        Ok(rounds.saturating_mul(OPERATIONS * u64::from(THREADS) * u64::from(blocks)))
+        unsafe { launch.run(grid, &parameters, stream) }?;
+        Ok(rounds.saturating_mul(OPERATIONS * u64::from(*threads) * u64::from(blocks)))
     }
 
     fn last_level_cache(&self) -> Option<u64> {

@@ -10,10 +10,15 @@ use opweave_device::{DeviceError, LaunchError, StreamRef};
 use crate::Function;
 use crate::driver::{LaunchAttribute, LaunchConfig};
 
-/// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
-const CLUSTER_DIMENSION: u32 = 4;
 /// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
 const DEPENDENT_LAUNCH: u32 = 6;
+
+/// The attribute that lets a launch begin while the one before it is finishing.
+const DEPENDENT: LaunchAttribute = {
+    let mut value = [0; 16];
+    value[0] = 1;
+    LaunchAttribute { id: DEPENDENT_LAUNCH, padding: 0, value }
+};
 
 /// The shape of a launch. All but the number of blocks is decided when a plan is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,8 +29,6 @@ pub struct Grid {
     pub block: [u32; 2],
     /// Bytes of dynamic shared memory of a block.
     pub shared_memory: u32,
-    /// Blocks of a cluster; 0 or 1 without clusters.
-    pub cluster: u32,
 }
 
 /// A kernel with its attributes: everything but arguments and the number of blocks.
@@ -40,11 +43,6 @@ impl Launch {
     /// `dependent`: with programmatic dependent launch, which takes a kernel whose every block executes the wait.
     pub fn new(function: Function, dependent: bool) -> Self {
         Launch { function, dependent }
-    }
-
-    /// The kernel.
-    pub fn function(&self) -> &Function {
-        &self.function
     }
 
     /// Launches with one argument, a plain struct that the kernel takes by value.
@@ -65,25 +63,14 @@ impl Launch {
         if grid.blocks == 0 {
             return Ok(());
         }
-        let mut attributes = [LaunchAttribute { id: 0, padding: 0, value: [0; 16] }; 2];
-        let mut count = 0;
-        if self.dependent {
-            attributes[count].id = DEPENDENT_LAUNCH;
-            attributes[count].value[0] = 1;
-            count += 1;
-        }
-        if grid.cluster > 1 {
-            attributes[count].id = CLUSTER_DIMENSION;
-            attributes[count].value[..3].copy_from_slice(&[grid.cluster, 1, 1]);
-            count += 1;
-        }
+        let mut attribute = DEPENDENT;
         let config = LaunchConfig {
             grid: [grid.blocks, 1, 1],
             block: [grid.block[0], grid.block[1], 1],
             shared_memory: grid.shared_memory,
             stream: stream.raw(),
-            attributes: attributes.as_mut_ptr(),
-            attribute_count: count as u32,
+            attributes: &raw mut attribute,
+            attribute_count: u32::from(self.dependent),
         };
         let mut pointers: [*mut c_void; 1] = [(&raw const *parameters).cast_mut().cast()];
         let _current = context.enter()?;
@@ -108,8 +95,7 @@ pub struct BareLaunch<P> {
 impl<P: Copy> BareLaunch<P> {
     /// Prepares a launch of the kernel behind `launch`, which is dependent if that is.
     pub fn new(launch: &Launch, grid: Grid, parameters: P, stream: StreamRef<'_>) -> Self {
-        let mut attributes = Box::new([LaunchAttribute { id: DEPENDENT_LAUNCH, padding: 0, value: [0; 16] }]);
-        attributes[0].value[0] = 1;
+        let mut attributes = Box::new([DEPENDENT]);
         let config = LaunchConfig {
             grid: [grid.blocks, 1, 1],
             block: [grid.block[0], grid.block[1], 1],

@@ -27,5 +27,5 @@ pub use fault::CudaFaults;
 pub use graph::{CudaEvent, CudaGraph};
 pub use instance::{backend, driver};
 pub use launch::{BareLaunch, Grid, Launch};
-pub use module::{Function, FunctionAttributes, Module};
+pub use module::{Function, Module};
 pub use stream::{BorrowedStream, CudaStream};

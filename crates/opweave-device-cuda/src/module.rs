@@ -12,12 +12,6 @@ use opweave_device::DeviceError;
 use crate::Context;
 use crate::driver::{Driver, Opaque, SUCCESS};
 
-/// `CU_FUNC_ATTRIBUTE_*`.
-const ATTRIBUTE_THREADS: i32 = 0;
-const ATTRIBUTE_LOCAL_BYTES: i32 = 3;
-const ATTRIBUTE_REGISTERS: i32 = 4;
-const ATTRIBUTE_DYNAMIC_SHARED: i32 = 8;
-
 /// The modules of a context, each loaded once, unloaded with it.
 #[derive(Default)]
 pub(crate) struct Modules {
@@ -112,17 +106,6 @@ fn named(error: DeviceError, what: &str) -> DeviceError {
     }
 }
 
-/// What the driver says of a loaded kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FunctionAttributes {
-    /// Registers of a thread.
-    pub registers: i32,
-    /// Bytes of local memory of a thread: spills and arrays.
-    pub local_bytes: i32,
-    /// The most threads of a block.
-    pub threads: i32,
-}
-
 /// A kernel, ready to be launched on its device. Holds the context, and with it the module.
 #[derive(Clone)]
 pub struct Function {
@@ -134,44 +117,6 @@ pub struct Function {
 unsafe impl Send for Function {}
 // SAFETY: as for Send.
 unsafe impl Sync for Function {}
-
-impl Function {
-    /// Lets blocks ask for this many bytes of dynamic shared memory.
-    ///
-    /// # Errors
-    /// [`DeviceError::Driver`] above the device's limit.
-    pub fn allow_shared_memory(&self, bytes: u32) -> Result<(), DeviceError> {
-        let _current = self.context.enter()?;
-        let value = i32::try_from(bytes).unwrap_or(i32::MAX);
-        // SAFETY: a live function.
-        let status = unsafe { (self.context.driver().function_set)(self.raw, ATTRIBUTE_DYNAMIC_SHARED, value) };
-        self.context.check(status)
-    }
-
-    /// What the driver says of the kernel.
-    ///
-    /// # Errors
-    /// [`DeviceError::Driver`].
-    pub fn attributes(&self) -> Result<FunctionAttributes, DeviceError> {
-        let _current = self.context.enter()?;
-        let get = |attribute| {
-            let mut value = 0;
-            // SAFETY: a live function; writes one integer.
-            let status = unsafe { (self.context.driver().function_get)(&raw mut value, attribute, self.raw) };
-            self.context.check(status).map(|()| value)
-        };
-        Ok(FunctionAttributes {
-            registers: get(ATTRIBUTE_REGISTERS)?,
-            local_bytes: get(ATTRIBUTE_LOCAL_BYTES)?,
-            threads: get(ATTRIBUTE_THREADS)?,
-        })
-    }
-
-    /// The context that it belongs to.
-    pub fn context(&self) -> &Arc<Context> {
-        &self.context
-    }
-}
 
 impl std::fmt::Debug for Function {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -27,7 +27,7 @@ struct Entry {
 impl Entry {
     /// Vectors of a row that fit.
     fn capacity(&self) -> u64 {
-        self.vectors_per_thread * if self.team == Team::Lanes { WARP } else { self.max_block }
+        capacity_of(self.team, self.vectors_per_thread, self.max_block)
     }
 
     /// The block for a row of `vectors` vectors, which fit.
@@ -35,6 +35,11 @@ impl Entry {
     fn block(&self, vectors: u64) -> Block {
         block_of(self.team, self.vectors_per_thread, self.max_block, vectors)
     }
+}
+
+#[inline]
+fn capacity_of(team: Team, per_thread: u64, max_block: u64) -> u64 {
+    per_thread * if team == Team::Lanes { WARP } else { max_block }
 }
 
 #[inline]
@@ -117,8 +122,7 @@ impl Kernels {
         call.flags |= (Flags::VECTOR.when(vector) | Flags::STREAM.when(stream_out)).0;
         let (entry, block) = self.choose(width, rows, vector);
         let blocks = rows.div_ceil(block.y).min(i32::MAX as u64);
-        let grid =
-            Grid { blocks: blocks as u32, block: [block.x as u32, block.y as u32], shared_memory: 0, cluster: 1 };
+        let grid = Grid { blocks: blocks as u32, block: [block.x as u32, block.y as u32], shared_memory: 0 };
         // SAFETY: the parameters are the twin of the kernel's; the caller's clause for what they point to.
         unsafe { entry.launch.run(grid, &call, stream) }
     }
@@ -164,33 +168,28 @@ const BLOCK_OF_MANY: u64 = 256;
 
 #[cfg(test)]
 mod tests {
+    use opweave_kernels_cuda::Variant;
+
     use super::*;
 
-    fn entry(team: Team, vectors_per_thread: u64, max_block: u64) -> (Team, u64, u64) {
-        (team, vectors_per_thread, max_block)
-    }
-
-    /// The entries that the descriptions have: blocks are whole warps, within their bounds, and cover the row.
+    /// Of every variant that a description of the family has: blocks are whole warps, within their bound, and cover the row.
     #[test]
     fn blocks_are_whole_warps_and_cover_the_row() {
-        let entries = [
-            entry(Team::Lanes, 1, 128),
-            entry(Team::Lanes, 2, 128),
-            entry(Team::Lanes, 4, 128),
-            entry(Team::Block, 1, 1024),
-            entry(Team::Block, 2, 1024),
-            entry(Team::Block, 4, 512),
-        ];
-        for (team, per_thread, max_block) in entries {
-            let capacity = per_thread * if team == Team::Lanes { WARP } else { max_block };
-            for vectors in 1..=capacity {
-                let Block { x, y } = block_of(team, per_thread, max_block, vectors);
+        let descriptions = opweave_kernels_cuda::descriptions().expect("a test of that crate holds that all parse");
+        let family = descriptions.iter().filter(|description| description.family == "normalization");
+        let kept = |variant: &&Variant| variant.vectors_per_thread > 0;
+        let variants: Vec<&Variant> = family.flat_map(|description| &description.variants).filter(kept).collect();
+        assert!(!variants.is_empty());
+        for Variant { team, vectors_per_thread, max_block, .. } in variants {
+            let (per_thread, max_block) = (*vectors_per_thread as u64, *max_block as u64);
+            for vectors in 1..=capacity_of(*team, per_thread, max_block) {
+                let Block { x, y } = block_of(*team, per_thread, max_block, vectors);
                 assert!(
                     (x * y).is_multiple_of(WARP) && x * y <= max_block,
                     "{team:?} {per_thread} {vectors}: {x} x {y}"
                 );
                 assert!(x * per_thread >= vectors, "{team:?} {per_thread} {vectors}: {x} x {y}");
-                assert!(y == 1 || (team == Team::Lanes && x.is_power_of_two() && x <= WARP));
+                assert!(y == 1 || (*team == Team::Lanes && x.is_power_of_two() && x <= WARP));
             }
         }
     }
