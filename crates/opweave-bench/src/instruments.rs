@@ -8,10 +8,11 @@
 
 use std::time::Instant;
 
-use opweave_device::{Buffer, Device, DeviceKind, Event, Graph, Instruments, Stream};
+use opweave_device::{Buffer, Device, DeviceKind, Graph, Instruments, Stream};
 
 use crate::ceilings::Probe;
 use crate::measurement::Cache;
+use crate::replay::ReplayTimer;
 use crate::sampler::{Sample, Subject, SubjectError};
 
 /// Alignment that the instruments ask for.
@@ -131,8 +132,7 @@ impl Subject for Transfer<'_> {
 struct Replayed<'a> {
     // Before the memory that it uses.
     graph: Box<dyn Graph>,
-    before: Box<dyn Event>,
-    after: Box<dyn Event>,
+    timer: ReplayTimer,
     transfer: Transfer<'a>,
 }
 
@@ -150,8 +150,7 @@ impl<'a> Replayed<'a> {
         // A capture that was begun is always ended, or the stream would stay in it.
         let graph = stream.end_capture().map_err(failed);
         launched?;
-        let (before, after) = (stream.event().map_err(failed)?, stream.event().map_err(failed)?);
-        Ok(Replayed { graph: graph?, before, after, transfer })
+        Ok(Replayed { graph: graph?, timer: ReplayTimer::new(stream)?, transfer })
     }
 }
 
@@ -165,13 +164,7 @@ impl Subject for Replayed<'_> {
     }
 
     fn sample(&mut self) -> Result<Sample, SubjectError> {
-        let (owner, stream) = (self.transfer.stream, self.transfer.stream.borrow());
-        self.before.record(stream).map_err(failed)?;
-        self.graph.replay(stream).map_err(failed)?;
-        self.after.record(stream).map_err(failed)?;
-        owner.synchronize().map_err(failed)?;
-        let us = self.after.elapsed_us(&*self.before).map_err(failed)?;
-        Ok(Sample { completion_us: us / REPLAYED as f64, enqueue_us: None })
+        self.timer.replay(&*self.graph, self.transfer.stream, REPLAYED)
     }
 }
 

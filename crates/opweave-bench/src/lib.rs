@@ -13,6 +13,7 @@ pub mod compare;
 pub mod instruments;
 pub mod measurement;
 pub mod protocol;
+mod replay;
 pub mod report;
 pub mod run;
 pub mod sampler;

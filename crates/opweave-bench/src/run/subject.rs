@@ -11,6 +11,7 @@ use opweave_numerics::harness::PreparedCase;
 use super::cold::Flush;
 use crate::instruments::failed;
 use crate::measurement::Timer;
+use crate::replay::ReplayTimer;
 use crate::sampler::{Sample, Subject, SubjectError};
 
 /// Calls one at a time, rotating through sets of arguments.
@@ -109,8 +110,7 @@ pub(super) struct Replay<'a> {
     used: bool,
     stream: &'a dyn Stream,
     flush: Option<Flush<'a>>,
-    before: Box<dyn Event>,
-    after: Box<dyn Event>,
+    timer: ReplayTimer,
 }
 
 impl<'a> Replay<'a> {
@@ -121,8 +121,7 @@ impl<'a> Replay<'a> {
         stream: &'a dyn Stream,
         flush: Option<Flush<'a>>,
     ) -> Result<Self, SubjectError> {
-        let (before, after) = (stream.event().map_err(failed)?, stream.event().map_err(failed)?);
-        Ok(Self { graphs, calls, at: 0, used: false, stream, flush, before, after })
+        Ok(Self { graphs, calls, at: 0, used: false, stream, flush, timer: ReplayTimer::new(stream)? })
     }
 }
 
@@ -148,12 +147,6 @@ impl Subject for Replay<'_> {
     }
 
     fn sample(&mut self) -> Result<Sample, SubjectError> {
-        let stream = self.stream.borrow();
-        self.before.record(stream).map_err(failed)?;
-        self.graphs[self.at].graph.replay(stream).map_err(failed)?;
-        self.after.record(stream).map_err(failed)?;
-        self.stream.synchronize().map_err(failed)?;
-        let us = self.after.elapsed_us(&*self.before).map_err(failed)?;
-        Ok(Sample { completion_us: us / self.calls as f64, enqueue_us: None })
+        self.timer.replay(&*self.graphs[self.at].graph, self.stream, self.calls)
     }
 }
