@@ -6,8 +6,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
+use crate::kernels;
 use crate::process::Program;
 
 /// The script of the bundle.
@@ -19,12 +20,11 @@ const FOLDER: &str = "target/bundle";
 /// Builds the binary and writes the bundle, replacing an older one.
 ///
 /// # Errors
-/// If the binary does not build, if there are no images, or if a file cannot be written.
+/// If the images do not pass their check, if the binary does not build, or if a file cannot be written.
 pub(crate) fn run(root: &Path, out: Option<PathBuf>) -> Result<()> {
-    let images = root.join("kernels-cuda/images");
-    if !images.join("index.json").is_file() {
-        bail!("there are no kernel images; run `cargo xtask kernels build` first");
-    }
+    // A binary refuses images of other sources, and would say so only on the machine that the bundle is for.
+    kernels::checked(root)?;
+    let images = root.join(kernels::IMAGES);
     Program::cargo(root).args("build --release --locked --package opweave-cli --bin opweave").run()?;
     let out = out.unwrap_or_else(|| root.join(FOLDER));
     let fresh = out.with_extension("new");

@@ -65,6 +65,9 @@ pub(crate) struct Output {
     json: bool,
 }
 
+/// Where the package has its images.
+pub(crate) const IMAGES: &str = "kernels-cuda/images";
+
 /// The package of kernels: its folder and what it says of itself.
 struct Package {
     root: PathBuf,
@@ -103,7 +106,7 @@ impl Package {
     fn index(&self) -> Index {
         let text = fs::read_to_string(self.images().join("index.json")).unwrap_or_default();
         let none = Index { schema_version: SCHEMA_VERSION, images: Vec::new() };
-        Index::parse(&text, "kernels-cuda/images").unwrap_or(none)
+        Index::parse(&text, IMAGES).unwrap_or(none)
     }
 
     /// Whether each kernel's image is what it should be, for all its targets or for `targets`.
@@ -182,6 +185,11 @@ fn list(root: &Path, output: &Output) -> Result<()> {
     })
 }
 
+/// Fails on images that a program built from this tree would not take, or should not have.
+pub(crate) fn checked(root: &Path) -> Result<()> {
+    check(root, &Output { json: false })
+}
+
 fn check(root: &Path, output: &Output) -> Result<()> {
     let package = Package::read(root)?;
     let index = package.index();
@@ -201,7 +209,7 @@ fn check(root: &Path, output: &Output) -> Result<()> {
 }
 
 fn clean(root: &Path, toolkit: bool) -> Result<()> {
-    let mut folders = vec![root.join("kernels-cuda/images")];
+    let mut folders = vec![root.join(IMAGES)];
     if toolkit {
         folders.push(root.join(toolkit::FOLDER));
     }
