@@ -13,8 +13,8 @@ use crate::{Buffer, DeviceError, buffer::check_range};
 /// The size of a huge page where there are any; blocks from this size on are aligned to it.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// A zeroed block of host memory. Large blocks lie in huge pages where the system has them to give: in pages of 4 KiB, half
-/// of a streaming kernel's time can go into finding them.
+/// A zeroed block of host memory. Large blocks lie in huge pages where the system has them to give, which kernels that stream
+/// are faster on (docs/performance/normalization.md).
 #[derive(Debug)]
 pub struct HostBuffer {
     data: NonNull<u8>,
@@ -38,7 +38,7 @@ impl HostBuffer {
             Layout::from_size_align(bytes.max(1), align)
                 .map_err(|_| fail("the alignment is no power of two or the size overflows"))
         };
-        let mut layout = aligned(align)?;
+        let mut layout = aligned(align.max(HUGE_PAGE))?;
         if bytes >= HUGE_PAGE {
             layout = aligned(align.max(HUGE_PAGE))?;
         }

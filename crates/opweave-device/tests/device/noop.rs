@@ -59,6 +59,21 @@ fn buffers_are_zeroed_aligned_and_bounded() {
     }
 }
 
+/// Large blocks begin a huge page, so that the system can back them with such.
+#[test]
+fn large_buffers_begin_a_huge_page_and_are_zeroed_to_their_end() {
+    let huge = 2 << 20;
+    for (bytes, align, begins) in
+        [(huge - 1, 64, 64), (huge, 64, huge), (2 * huge + 5, 1, huge), (huge, 2 * huge, 2 * huge)]
+    {
+        let buffer = HostBuffer::new(DeviceId::CPU, bytes, align).unwrap();
+        assert!((buffer.data() as usize).is_multiple_of(begins), "{bytes} aligned to {align}");
+        let mut back = vec![1_u8; bytes];
+        buffer.read(0, &mut back).unwrap();
+        assert!(back.iter().all(|&byte| byte == 0), "{bytes} aligned to {align}");
+    }
+}
+
 #[test]
 fn a_buffer_of_nothing_has_an_address_and_a_bad_alignment_is_refused() {
     let empty = HostBuffer::new(DeviceId::CPU, 0, 64).unwrap();

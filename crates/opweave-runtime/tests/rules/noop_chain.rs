@@ -393,6 +393,27 @@ impl StreamBackend for Failing {
     }
 }
 
+/// A stream that the driver captures, and that must not be waited for.
+struct Capturing;
+
+impl StreamBackend for Capturing {
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        Failing.synchronize()
+    }
+
+    fn is_capturing(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn sync_does_not_wait_for_a_stream_that_is_captured() {
+    // SAFETY: clause 1 of `foreign`: the noop kernels do not follow the handle.
+    let stream = unsafe { StreamRef::foreign(NOOP, std::ptr::null_mut(), &Capturing) };
+    let prepared = prepare::<TestNorm>(&builder(&[("OPWEAVE_SYNC", "1")]).build(), Request::new(norm()));
+    assert_eq!(enqueue(&prepared, &Call::new(&prepared, &[3]), stream), Ok(()));
+}
+
 /// `OPWEAVE_SYNC=1`: the call that fails is the one that is named.
 #[test]
 fn sync_names_operator_kernel_problem_and_stream() {
