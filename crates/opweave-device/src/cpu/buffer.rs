@@ -38,7 +38,7 @@ impl HostBuffer {
             Layout::from_size_align(bytes.max(1), align)
                 .map_err(|_| fail("the alignment is no power of two or the size overflows"))
         };
-        let mut layout = aligned(align.max(HUGE_PAGE))?;
+        let mut layout = aligned(align)?;
         if bytes >= HUGE_PAGE {
             layout = aligned(align.max(HUGE_PAGE))?;
         }
