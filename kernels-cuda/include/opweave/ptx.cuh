@@ -38,6 +38,11 @@ __device__ __forceinline__ uint16_t load_2(const uint16_t* p) {
   asm volatile("ld.global.b16 %0, [%1];" : "=h"(v) : "l"(p));
   return v;
 }
+__device__ __forceinline__ uint8_t load_1(const uint8_t* p) {
+  uint16_t v;
+  asm volatile("ld.global.b8 %0, [%1];" : "=h"(v) : "l"(p));
+  return static_cast<uint8_t>(v);
+}
 
 __device__ __forceinline__ void store_16(uint4* p, uint4 v) {
   asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
@@ -46,11 +51,23 @@ __device__ __forceinline__ void store_16(uint4* p, uint4 v) {
 __device__ __forceinline__ void store_16_streaming(uint4* p, uint4 v) {
   asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
 }
+__device__ __forceinline__ void store_8(uint2* p, uint2 v) {
+  asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(p), "r"(v.x), "r"(v.y) : "memory");
+}
+__device__ __forceinline__ void store_8_streaming(uint2* p, uint2 v) {
+  asm volatile("st.global.cs.v2.b32 [%0], {%1, %2};" ::"l"(p), "r"(v.x), "r"(v.y) : "memory");
+}
+__device__ __forceinline__ void store_4_streaming(uint32_t* p, uint32_t v) {
+  asm volatile("st.global.cs.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
 __device__ __forceinline__ void store_4(uint32_t* p, uint32_t v) {
   asm volatile("st.global.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 __device__ __forceinline__ void store_2(uint16_t* p, uint16_t v) {
   asm volatile("st.global.b16 [%0], %1;" ::"l"(p), "h"(v) : "memory");
+}
+__device__ __forceinline__ void store_1(uint8_t* p, uint8_t v) {
+  asm volatile("st.global.b8 [%0], %1;" ::"l"(p), "h"(static_cast<uint16_t>(v)) : "memory");
 }
 
 // Conversions: exact to f32, to nearest with ties to even from it, out of range to infinity.
@@ -78,6 +95,46 @@ __device__ __forceinline__ uint32_t f16_pair_of(float first, float second) {
 __device__ __forceinline__ uint32_t bf16_pair_of(float first, float second) {
   uint32_t r;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(second), "f"(first));
+  return r;
+}
+
+// Two f32 to 8-bit floats, the first in the low half: to nearest, ties to even, and to the largest number beyond it, infinities
+// too. NaN becomes 0x7f without a sign, of either format. From sm_89 on; elsewhere nothing calls them.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+inline constexpr bool CONVERTS_TO_F8 = true;
+#else
+inline constexpr bool CONVERTS_TO_F8 = false;
+#endif
+__device__ __forceinline__ uint16_t f8e4m3_pair_of(float first, float second) {
+  uint16_t r = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(r) : "f"(second), "f"(first));
+#endif
+  return r;
+}
+__device__ __forceinline__ uint16_t f8e5m2_pair_of(float first, float second) {
+  uint16_t r = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(r) : "f"(second), "f"(first));
+#endif
+  return r;
+}
+// To i8, in the low byte: to nearest, ties to even, saturating. NaN becomes 0.
+__device__ __forceinline__ uint32_t i8_of(float v) {
+  int32_t r;
+  asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(r) : "f"(v));
+  return static_cast<uint32_t>(r);
+}
+
+// The larger and the smaller number; NaN if either is.
+__device__ __forceinline__ float larger(float a, float b) {
+  float r;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
+__device__ __forceinline__ float smaller(float a, float b) {
+  float r;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
 

@@ -26,6 +26,9 @@
 #define __grid_constant__
 #define __shared__ static
 
+struct uint2 {
+  uint32_t x, y;
+};
 struct uint4 {
   uint32_t x, y, z, w;
 };

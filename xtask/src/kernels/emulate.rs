@@ -2,26 +2,43 @@
 // Copyright 2026 The opweave authors
 //! The kernels on this processor: compiled as they are by the host's C++ compiler, threads as fibers.
 
-use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::process::Program;
 
 /// Contraction is off since the kernels write every fused operation out; pragmas of loops mean nothing here.
 const FLAGS: &str = "-std=c++20 -O1 -ffp-contract=off -Wall -Werror -Wno-unknown-pragmas -Itests/emulation -Iinclude";
 
-/// Compiles and runs `tests/emulation` of the package of kernels.
+/// Compiles and runs each program of `tests/emulation` of the package of kernels.
 ///
 /// # Errors
 /// If there is no compiler (`CXX`, else `c++`) or a kernel does not do what its definition says.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let folder = tempfile::tempdir().context("failed to create a folder")?;
-    let (package, binary) = (root.join("kernels-cuda"), folder.path().join("normalization"));
-    // In this order: the emulation's own `ptx.cuh` is found before that of the package.
-    let compiler = env::var_os("CXX").filter(|name| !name.is_empty()).unwrap_or_else(|| "c++".into());
-    let compile = Program::new(compiler, &package).args(FLAGS).arg("tests/emulation/normalization.cpp");
-    compile.arg("-o").arg(&binary).run().context("failed to compile the emulation, which wants a C++20 compiler")?;
-    Program::new(&binary, &package).run()
+    let package = root.join("kernels-cuda");
+    let programs = programs(&package.join("tests/emulation"))?;
+    ensure!(!programs.is_empty(), "the package of kernels has no emulation");
+    for program in programs {
+        let binary = folder.path().join(program.file_stem().unwrap_or_default());
+        let compiler = env::var_os("CXX").filter(|name| !name.is_empty()).unwrap_or_else(|| "c++".into());
+        // In this order: the emulation's own `ptx.cuh` is found before that of the package.
+        let compile = Program::new(compiler, &package).args(FLAGS).arg(&program);
+        let compiled = compile.arg("-o").arg(&binary).run();
+        compiled.with_context(|| format!("failed to compile {}, which wants C++20", program.display()))?;
+        Program::new(&binary, &package).run()?;
+    }
+    Ok(())
+}
+
+/// The sources in `folder`, in the order of their names.
+fn programs(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("failed to list {}", folder.display()))?;
+    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut paths = paths.with_context(|| format!("failed to list {}", folder.display()))?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "cpp"));
+    paths.sort();
+    Ok(paths)
 }

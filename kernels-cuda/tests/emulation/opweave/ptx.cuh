@@ -18,10 +18,15 @@ inline uint4 load_16_once(const uint4* p) { return *aligned(p); }
 inline uint4 load_16(const uint4* p) { return *aligned(p); }
 inline uint32_t load_4(const uint32_t* p) { return *aligned(p); }
 inline uint16_t load_2(const uint16_t* p) { return *aligned(p); }
+inline uint8_t load_1(const uint8_t* p) { return *p; }
 inline void store_16(uint4* p, uint4 v) { *aligned(p) = v; }
 inline void store_16_streaming(uint4* p, uint4 v) { *aligned(p) = v; }
 inline void store_4(uint32_t* p, uint32_t v) { *aligned(p) = v; }
 inline void store_2(uint16_t* p, uint16_t v) { *aligned(p) = v; }
+inline void store_8(uint2* p, uint2 v) { *aligned(p) = v; }
+inline void store_8_streaming(uint2* p, uint2 v) { *aligned(p) = v; }
+inline void store_4_streaming(uint32_t* p, uint32_t v) { *aligned(p) = v; }
+inline void store_1(uint8_t* p, uint8_t v) { *p = v; }
 
 inline float f32_of_f16(uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
 inline uint16_t f16_of(float v) { return std::bit_cast<uint16_t>(static_cast<_Float16>(v)); }
@@ -31,6 +36,41 @@ inline uint16_t bf16_of(float v) {
 }
 inline uint32_t f16_pair_of(float first, float second) { return f16_of(first) | uint32_t{f16_of(second)} << 16; }
 inline uint32_t bf16_pair_of(float first, float second) { return bf16_of(first) | uint32_t{bf16_of(second)} << 16; }
+
+// As sm_80 does it; what the instructions of later ones give is here all the same, by a search among all numbers of the format.
+inline constexpr bool CONVERTS_TO_F8 = false;
+template <int MANTISSA, int LARGEST>
+uint8_t f8_of(float v) {
+  if (std::isnan(v)) return 0x7f;
+  const int bias = (1 << (6 - MANTISSA)) - 1;
+  const auto number = [&](int code) {
+    const int exponent = code >> MANTISSA, mantissa = code & ((1 << MANTISSA) - 1);
+    return exponent == 0 ? std::ldexp(mantissa, 1 - bias - MANTISSA)
+                         : std::ldexp((1 << MANTISSA) + mantissa, exponent - bias - MANTISSA);
+  };
+  const double magnitude = std::fabs(static_cast<double>(v));
+  int below = 0, above = LARGEST;  // the nearest codes on either side
+  if (magnitude >= number(LARGEST)) below = LARGEST;
+  while (above - below > 1) {
+    const int middle = (below + above) / 2;
+    (number(middle) <= magnitude ? below : above) = middle;
+  }
+  const double to_below = magnitude - number(below), to_above = number(above) - magnitude;
+  const bool up = to_above < to_below || (to_above == to_below && below % 2 == 1);
+  return static_cast<uint8_t>((up ? above : below) | (std::signbit(v) ? 0x80 : 0));
+}
+inline uint16_t f8e4m3_pair_of(float first, float second) {
+  return static_cast<uint16_t>(f8_of<3, 0x7e>(first) | f8_of<3, 0x7e>(second) << 8);
+}
+inline uint16_t f8e5m2_pair_of(float first, float second) {
+  return static_cast<uint16_t>(f8_of<2, 0x7b>(first) | f8_of<2, 0x7b>(second) << 8);
+}
+inline uint32_t i8_of(float v) {
+  if (std::isnan(v)) return 0;
+  return static_cast<uint32_t>(static_cast<int>(std::nearbyint(v < -128 ? -128.0 : v > 127 ? 127.0 : static_cast<double>(v))));
+}
+inline float larger(float a, float b) { return std::isnan(a) ? a : std::isnan(b) || b > a ? b : a; }
+inline float smaller(float a, float b) { return std::isnan(a) ? a : std::isnan(b) || b < a ? b : a; }
 
 // Off by an ulp, as the unit is: what follows must mend it.
 inline float off(double v) { return static_cast<float>(v * (1.0 + 0x1p-23)); }
