@@ -3,10 +3,8 @@
 
 //! Rows that are moved as they are.
 
+use crate::memory::CACHE_LINE;
 use crate::simd::Simd;
-
-/// Bytes of a cache line of every processor here.
-const CACHE_LINE: usize = 64;
 
 /// Copies `bytes` bytes; with `stream` past the caches, and then the lines at `next`, as far along, are asked for.
 ///

@@ -1,31 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! How rows meet memory: what is written past the caches, and loads and stores that end with their row.
+//! How rows meet memory: what is written past the caches, what is fetched ahead, and loads and stores that end with their
+//! row.
 
 use crate::rows::Rows;
 use crate::simd::{Elem, Simd, last_level_cache};
 
-/// Bytes of a cache line of every processor here; only prefetches depend on it.
+/// Bytes of a cache line of every processor here. Prefetches go by it; what is streamed byte by byte is aligned to it.
 pub(crate) const CACHE_LINE: usize = 64;
 
-/// Whether to write an output of `bytes` past the caches: when it would not stay in them anyway, and is not also an input,
-/// whose lines are there to be overwritten.
-pub(crate) fn streams(bytes: usize, out: Rows, inputs: &[Rows]) -> bool {
-    bytes >= last_level_cache() && inputs.iter().all(|input| input.data != out.data)
+/// Whether `rows` rows of `row_bytes` bytes would not stay in the caches anyway, so that an output of that size is better
+/// written past them.
+pub(crate) fn exceeds_caches(rows: usize, row_bytes: usize) -> bool {
+    rows.saturating_mul(row_bytes) >= last_level_cache()
 }
 
-/// Reads `S::LANES` elements if `n` is that many, else the first `n`, with zeros after them.
+/// [`exceeds_caches`] of an output that may be one of its inputs: their lines are then there to be overwritten.
+pub(crate) fn streams(rows: usize, row_bytes: usize, out: Rows, inputs: &[Rows]) -> bool {
+    exceeds_caches(rows, row_bytes) && inputs.iter().all(|input| input.data != out.data)
+}
+
+/// Whether vectors of `T` from `out` on may be written past the caches: [`Elem::store`] wants them aligned then.
+#[inline(always)]
+pub(crate) fn is_vector_aligned<S: Simd, T>(out: *const T) -> bool {
+    (out as usize).is_multiple_of(S::LANES * size_of::<T>())
+}
+
+/// Reads `S::LANES` elements if `FULL`, else the first `n`, with zeros after them.
+///
+/// # Safety
+/// - `p` is valid for reading that many elements; `n < S::LANES` unless `FULL`.
+#[inline(always)]
+pub(crate) unsafe fn load<S: Simd, T: Elem, const FULL: bool>(s: S, p: *const T, n: usize) -> S::F32 {
+    // SAFETY: the caller's clause.
+    unsafe { if FULL { T::load(s, p) } else { T::load_tail(s, p, n) } }
+}
+
+/// [`load`] of `n` elements: for a loop whose last turn is the end of the row, where its body is too much code for two.
 ///
 /// # Safety
 /// - `p` is valid for reading `n <= S::LANES` elements.
 #[inline(always)]
 pub(crate) unsafe fn load_some<S: Simd, T: Elem>(s: S, p: *const T, n: usize) -> S::F32 {
     // SAFETY: the caller's clause.
-    unsafe { if n == S::LANES { T::load(s, p) } else { T::load_tail(s, p, n) } }
+    unsafe { if n == S::LANES { load::<S, T, true>(s, p, n) } else { load::<S, T, false>(s, p, n) } }
 }
 
-/// Writes all lanes if `n` is that many, else the first `n`; all of them past the caches with `stream`.
+/// Writes `S::LANES` elements if `FULL`, past the caches with `stream`, else the first `n`.
+///
+/// # Safety
+/// - `p` is valid for writing that many elements; `n < S::LANES` unless `FULL`; the clauses of [`Elem::store`] for `stream`.
+#[inline(always)]
+pub(crate) unsafe fn store<S: Simd, T: Elem, const FULL: bool>(s: S, p: *mut T, n: usize, v: S::F32, stream: bool) {
+    // SAFETY: the caller's clauses.
+    unsafe {
+        match (FULL, stream) {
+            (true, true) => T::store::<S, true>(s, p, v),
+            (true, false) => T::store::<S, false>(s, p, v),
+            (false, _) => T::store_tail(s, p, n, v),
+        }
+    }
+}
+
+/// [`store`] of `n` elements, as [`load_some`] reads them.
 ///
 /// # Safety
 /// - `p` is valid for writing `n <= S::LANES` elements; the clauses of [`Elem::store`] for `stream`.
@@ -33,10 +71,10 @@ pub(crate) unsafe fn load_some<S: Simd, T: Elem>(s: S, p: *const T, n: usize) ->
 pub(crate) unsafe fn store_some<S: Simd, T: Elem>(s: S, p: *mut T, n: usize, v: S::F32, stream: bool) {
     // SAFETY: the caller's clauses.
     unsafe {
-        match (n == S::LANES, stream) {
-            (true, true) => T::store::<S, true>(s, p, v),
-            (true, false) => T::store::<S, false>(s, p, v),
-            (false, _) => T::store_tail(s, p, n, v),
+        if n == S::LANES {
+            store::<S, T, true>(s, p, n, v, stream);
+        } else {
+            store::<S, T, false>(s, p, n, v, stream);
         }
     }
 }
@@ -59,4 +97,11 @@ pub(crate) fn prefetch_two<S: Simd, T>(s: S, p: *const T) {
     if const { 2 * S::LANES * size_of::<T>() > CACHE_LINE } {
         s.prefetch(p.wrapping_add(S::LANES).cast());
     }
+}
+
+/// Whether element `i` begins a line of a row that itself begins one: where the vectors of a loop are less than a line, the
+/// others need not ask for it again.
+#[inline(always)]
+pub(crate) fn begins_a_line<T>(i: usize) -> bool {
+    (i * size_of::<T>()).is_multiple_of(CACHE_LINE)
 }

@@ -14,7 +14,7 @@ use half::{bf16, f16};
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
-use crate::memory::{load_some, prefetch_two, store_some, store_two, streams};
+use crate::memory::{is_vector_aligned, load_some, prefetch_two, store_some, store_two, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 use function::{Activation, Gelu, GeluTanh, Silu};
@@ -87,7 +87,7 @@ unsafe fn by_function<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &ProductCall
 /// - As for [`activation_product`]; `T` is the call's dtype.
 unsafe fn run<T: Elem, A: Activation>(isa: Isa, pool: &dyn Parallel, call: &ProductCall) {
     let bytes = call.width * size_of::<T>();
-    let stream = streams(call.rows.saturating_mul(bytes), call.out, &[call.gate, call.up]);
+    let stream = streams(call.rows, bytes, call.out, &[call.gate, call.up]);
     let kernel = Product::<T, A> { call: *call, stream, types: PhantomData };
     // SAFETY: the caller's clauses.
     unsafe { for_each_row(isa, pool, &kernel, call.rows, 3 * bytes) }
@@ -132,7 +132,7 @@ impl<T: Elem, A: Activation> Product<T, A> {
         unsafe {
             let (next_gate, next_up) = (gate.row::<T>(next), up.row::<T>(next));
             let (gate, up, out) = (gate.row::<T>(row), up.row::<T>(row), out.row::<T>(row));
-            let stream = self.stream && (out as usize).is_multiple_of(S::LANES * size_of::<T>());
+            let stream = self.stream && is_vector_aligned::<S, T>(out);
             let mut i = 0;
             while i + 2 * S::LANES <= width {
                 if stream {

@@ -9,8 +9,9 @@ use opweave_device::cpu::Parallel;
 
 use crate::bytes;
 use crate::indices::Indices;
+use crate::memory::exceeds_caches;
 use crate::rows::{RowKernel, Rows, for_each_row};
-use crate::simd::{Isa, Simd, last_level_cache};
+use crate::simd::{Isa, Simd};
 
 /// One call: row `t` of `out` is row `ids[t] - first` of the table where that is in `0..rows`, else zeros.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +37,7 @@ pub struct GatherCall {
 /// - The output overlaps neither.
 /// - Nobody else accesses them until this returns.
 pub unsafe fn gather(isa: Isa, pool: &dyn Parallel, call: &GatherCall) {
-    let stream = call.ids.len.saturating_mul(call.row_bytes) >= last_level_cache();
+    let stream = exceeds_caches(call.ids.len, call.row_bytes);
     let kernel = Gather { call: *call, stream };
     // SAFETY: the caller's clauses.
     unsafe { for_each_row(isa, pool, &kernel, call.ids.len, 2 * call.row_bytes) }

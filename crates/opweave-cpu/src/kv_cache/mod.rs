@@ -13,8 +13,9 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use crate::indices::{Indices, inside};
+use crate::memory::exceeds_caches;
 use crate::rows::tasks_for;
-use crate::simd::{Isa, Simd, SimdOp, last_level_cache};
+use crate::simd::{Isa, Simd, SimdOp};
 use store::{Codes, Copied, Store};
 
 /// Rows of one tensor and the pages that they go to.
@@ -89,7 +90,7 @@ unsafe fn with<K: Store>(isa: Isa, pool: &dyn Parallel, call: &ScatterCall, stor
     let width: usize = call.tensors.iter().map(|t| t.width).sum();
     let bytes = call.heads * width * (size_of::<K::From>() + size_of::<K::To>());
     let tasks = tasks_for(call.slots.len, bytes, pool.threads());
-    let stream = call.slots.len.saturating_mul(call.heads * width * size_of::<K::To>()) >= last_level_cache();
+    let stream = exceeds_caches(call.slots.len, call.heads * width * size_of::<K::To>());
     let part = |task| Part { call, store, task, tasks, stream };
     match tasks {
         0 => {}

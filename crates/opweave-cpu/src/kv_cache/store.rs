@@ -97,15 +97,11 @@ impl<T: Elem> Store for Codes<T> {
             let mut i = 0;
             while i + S::LANES <= n {
                 // Divided, and not multiplied by a reciprocal, which would round twice.
-                s.store_code::<F8E4M3, false>(to.add(i), s.div(T::load(s, from.add(i)), scale));
+                F8E4M3::store::<S, false>(s, to.add(i), s.div(T::load(s, from.add(i)), scale));
                 i += S::LANES;
             }
             if i < n {
-                // The widest vector has 16 lanes.
-                let mut codes = [F8E4M3::default(); 16];
-                let quotient = s.div(T::load_tail(s, from.add(i), n - i), scale);
-                s.store_code::<F8E4M3, false>(codes.as_mut_ptr(), quotient);
-                std::ptr::copy_nonoverlapping(codes.as_ptr(), to.add(i), n - i);
+                F8E4M3::store_tail(s, to.add(i), n - i, s.div(T::load_tail(s, from.add(i), n - i), scale));
             }
         }
     }

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use opweave_tensor::DType;
 
 use super::Columns;
-use super::source::load;
+use crate::memory::load;
 use crate::simd::{Elem, Simd};
 
 /// The step from a normalised value to the value that is stored.

@@ -7,10 +7,11 @@ use half::{bf16, f16};
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
+use super::Columns;
 use super::finish::{Finish, Weight};
 use super::rms::{Common, Statistic, run};
-use super::source::{Plain, Source, load};
-use super::{Columns, streams};
+use super::source::{Plain, Source};
+use crate::memory::{load, prefetch_two, streams};
 use crate::rows::Rows;
 use crate::simd::{Elem, Isa, Simd, times_sigmoid, times_sigmoid_16, times_silu, times_silu_16};
 
@@ -123,7 +124,7 @@ unsafe fn by_place<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &GatedCall) {
         groups,
         statistic: Statistic::RootMeanSquare { eps: call.eps },
         round: call.round_normalised,
-        stream: streams(rows, width, T::DTYPE, out, &[input]),
+        stream: streams(rows, width * size_of::<T>(), out, &[input]),
     };
     // SAFETY: the caller's clauses.
     unsafe {
@@ -179,9 +180,9 @@ impl<T: Elem> Source for Product<T> {
     }
 
     #[inline(always)]
-    fn prefetch<S: Simd>(&self, s: S, i: usize) {
-        s.prefetch(self.input.wrapping_add(i).cast());
-        s.prefetch(self.z.wrapping_add(i).cast());
+    fn prefetch_two<S: Simd>(&self, s: S, i: usize) {
+        prefetch_two(s, self.input.wrapping_add(i));
+        prefetch_two(s, self.z.wrapping_add(i));
     }
 }
 

@@ -18,8 +18,9 @@ use opweave_tensor::DType;
 
 use super::exact::centred_row;
 use super::finish::{Finish, Kind, Parameters};
-use super::source::{Plain, store, store_pair};
-use super::{CACHE_LINE, Columns, SUM_BLOCK, TRUSTED_FROM, streams};
+use super::source::Plain;
+use super::{Columns, SUM_BLOCK, TRUSTED_FROM};
+use crate::memory::{begins_a_line, is_vector_aligned, prefetch_two, store, store_two, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 
@@ -71,7 +72,7 @@ pub unsafe fn layer_norm(isa: Isa, pool: &dyn Parallel, call: &LayerCall) {
 unsafe fn typed<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &LayerCall) {
     let &LayerCall { rows, width, input, out, eps, .. } = call;
     let affine = Affine::<T> { weight: Parameters::new(call.weight), bias: Parameters::new(call.bias) };
-    let stream = streams(rows, width, T::DTYPE, out, &[input]);
+    let stream = streams(rows, width * size_of::<T>(), out, &[input]);
     let kernel = Centred::<T> { input, out, width, affine, eps, stream };
     // SAFETY: the caller's clauses.
     unsafe { for_each_row(isa, pool, &kernel, rows, 2 * width * size_of::<T>()) }
@@ -200,7 +201,7 @@ impl<T: Elem> Centred<T> {
             let Some(centre) = self.centre(s, input) else {
                 return centred_row(Plain(input), self.affine, out, self.width, self.eps);
             };
-            let stream = self.stream && (out as usize).is_multiple_of(S::LANES * size_of::<T>());
+            let stream = self.stream && is_vector_aligned::<S, T>(out);
             let affine = self.affine;
             if S::SPECIALISE && affine.kind() == Kind::Same {
                 self.scale(s, input, out, centre, affine.known(Kind::Same), next, stream);
@@ -323,16 +324,12 @@ impl<T: Elem> Centred<T> {
         // SAFETY: the caller's clauses, by the loop's bounds. Every column is read before it is written.
         unsafe {
             while i + 2 * S::LANES <= width {
-                if stream && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
-                    s.prefetch(next.wrapping_add(i).cast());
-                    // Two vectors of 512 bits of f32 are two lines.
-                    if const { 2 * S::LANES * size_of::<T>() > CACHE_LINE } {
-                        s.prefetch(next.wrapping_add(i + S::LANES).cast());
-                    }
+                if stream && begins_a_line::<T>(i) {
+                    prefetch_two(s, next.wrapping_add(i));
                 }
                 let x = T::load_pair(s, input.add(i));
                 let y = [c.normalise(s, x[0]), c.normalise(s, x[1])];
-                store_pair(s, out.add(i), affine.apply_pair(s, i, y, false), stream);
+                store_two(s, out.add(i), affine.apply_pair(s, i, y, false), stream);
                 i += 2 * S::LANES;
             }
             if i + S::LANES <= width {

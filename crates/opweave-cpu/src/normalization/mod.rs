@@ -23,9 +23,6 @@ pub use rms::{RmsCall, Statistic, rms_norm};
 
 use opweave_tensor::DType;
 
-use crate::rows::Rows;
-use crate::simd::last_level_cache;
-
 /// A vector of parameters, one per column: weight or bias.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns {
@@ -43,16 +40,6 @@ unsafe impl Sync for Columns {}
 /// The smallest argument of the square root for which the f32 sum of squares is trusted: above it, squares that
 /// vanished (below 2^-149 each) change nothing, and the reciprocal root stays in the normal range.
 const TRUSTED_FROM: f64 = 1.0 / (1_u128 << 98) as f64;
-
-/// Whether to write `out` past the caches: when it would not stay in them anyway, and is not also the input, whose lines
-/// are there to be overwritten.
-fn streams(rows: usize, width: usize, dtype: DType, out: Rows, inputs: &[Rows]) -> bool {
-    let bytes = rows.saturating_mul(width).saturating_mul(dtype.bits() / 8);
-    bytes >= last_level_cache() && inputs.iter().all(|input| input.data != out.data)
-}
-
-/// Bytes of a cache line of every processor here; only prefetches depend on it.
-const CACHE_LINE: usize = 64;
 
 /// Columns whose statistic is accumulated in f32 before f64 takes it up: few enough that one large element does not swallow
 /// the others' low bits, enough that adding up the lanes costs nothing. A multiple of four vectors.

@@ -18,9 +18,10 @@ use super::exact::{inverse, scaled_columns};
 use super::finish::{Finish, Weight};
 use super::rms::{RmsCall, Segment};
 use super::source::{Plain, Source, Sum, Unkept};
+use crate::memory::exceeds_caches;
 use crate::quantization::encode::{Coding, encode};
 use crate::quantization::magnitude::{Activation, largest_magnitude};
-use crate::quantization::{ScaleRule, by_types, streams};
+use crate::quantization::{ScaleRule, by_types};
 use crate::rows::{RowKernel, for_each_row};
 use crate::simd::{Code, Elem, Isa, Simd};
 
@@ -91,7 +92,7 @@ unsafe fn run<T: Activation, V: Activation, C: Code + Elem, Src: Source>(
         source,
         weight: Weight::new(call.norm.weight, call.norm.weight_plus_one),
         call: *call,
-        stream: streams(rows, width),
+        stream: exceeds_caches(rows, width),
         types: PhantomData,
     };
     // SAFETY: the caller's clauses.

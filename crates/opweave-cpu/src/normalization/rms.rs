@@ -12,8 +12,9 @@ use opweave_tensor::DType;
 
 use super::exact::scaled_row;
 use super::finish::{Finish, Kind, Weight};
-use super::source::{Plain, Source, Sum, store, store_pair};
-use super::{CACHE_LINE, Columns, SUM_BLOCK, TRUSTED_FROM, streams};
+use super::source::{Plain, Source, Sum};
+use super::{Columns, SUM_BLOCK, TRUSTED_FROM};
+use crate::memory::{begins_a_line, is_vector_aligned, store, store_two, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 
@@ -121,7 +122,7 @@ unsafe fn by_source<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &RmsCall) {
         groups: 1,
         statistic: call.statistic,
         round: call.round_normalised,
-        stream: streams(rows, width, T::DTYPE, out, &[input]),
+        stream: streams(rows, width * size_of::<T>(), out, &[input]),
     };
     // SAFETY: the caller's clauses.
     unsafe {
@@ -232,7 +233,7 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
             let Some(inverse) = statistic.inverse(sum, width).filter(|_| !vanishing) else {
                 return scaled_row(self.source, self.finish, self.out, width, statistic, round);
             };
-            let stream = stream && (self.out as usize).is_multiple_of(S::LANES * size_of::<T>());
+            let stream = stream && is_vector_aligned::<S, T>(self.out);
             self.scaled(s, width, inverse, round, stream, next);
         }
     }
@@ -333,19 +334,15 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
         // there, so `out` may be the input.
         unsafe {
             while i + 2 * S::LANES <= width {
-                if stream && (i * size_of::<T>()).is_multiple_of(CACHE_LINE) {
-                    next.prefetch(s, i);
-                    // Two vectors of 512 bits of f32 are two lines.
-                    if const { 2 * S::LANES * size_of::<T>() > CACHE_LINE } {
-                        next.prefetch(s, i + S::LANES);
-                    }
+                if stream && begins_a_line::<T>(i) {
+                    next.prefetch_two(s, i);
                 }
                 let v = self.source.load_pair(s, i);
                 let y = [s.mul(v[0], inverse), s.mul(v[1], inverse)];
                 let y = if round { T::round_pair(s, y) } else { y };
                 let y = self.finish.apply_pair(s, i, y, round);
                 self.source.keep_pair(s, i, v);
-                store_pair(s, self.out.add(i), y, stream);
+                store_two(s, self.out.add(i), y, stream);
                 i += 2 * S::LANES;
             }
             if i + S::LANES <= width {

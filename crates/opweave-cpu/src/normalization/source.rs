@@ -3,43 +3,8 @@
 
 //! What is normalised: a row as it stands, or the sum of two.
 
+use crate::memory::{load, prefetch_two, store};
 use crate::simd::{Elem, Simd};
-
-/// Reads `S::LANES` elements if `FULL`, else the first `n`, with zeros after them.
-///
-/// # Safety
-/// - `p` is valid for reading that many elements.
-#[inline(always)]
-pub(super) unsafe fn load<S: Simd, T: Elem, const FULL: bool>(s: S, p: *const T, n: usize) -> S::F32 {
-    // SAFETY: the caller's clause.
-    unsafe { if FULL { T::load(s, p) } else { T::load_tail(s, p, n) } }
-}
-
-/// Writes `S::LANES` elements if `FULL`, past the caches with `stream`, else the first `n`.
-///
-/// # Safety
-/// - `p` is valid for writing that many elements; the clauses of [`Elem::store`] for `stream`.
-#[inline(always)]
-pub(super) unsafe fn store<S: Simd, T: Elem, const FULL: bool>(s: S, p: *mut T, n: usize, v: S::F32, stream: bool) {
-    // SAFETY: the caller's clauses.
-    unsafe {
-        match (FULL, stream) {
-            (true, true) => T::store::<S, true>(s, p, v),
-            (true, false) => T::store::<S, false>(s, p, v),
-            (false, _) => T::store_tail(s, p, n, v),
-        }
-    }
-}
-
-/// Writes two vectors, past the caches with `stream`.
-///
-/// # Safety
-/// - `p` is valid for writing twice `S::LANES` elements; the clauses of [`Elem::store`] for `stream`.
-#[inline(always)]
-pub(super) unsafe fn store_pair<S: Simd, T: Elem>(s: S, p: *mut T, v: [S::F32; 2], stream: bool) {
-    // SAFETY: the caller's clauses.
-    unsafe { if stream { T::store_pair::<S, true>(s, p, v) } else { T::store_pair::<S, false>(s, p, v) } }
-}
 
 /// The values of one row before they are normalised. Lanes past the row read as zero.
 ///
@@ -93,8 +58,8 @@ pub(super) trait Source: Copy {
     /// - `column` is within the row or its end.
     unsafe fn at(self, column: usize) -> Self;
 
-    /// Asks for the cache lines of column `i`.
-    fn prefetch<S: Simd>(&self, s: S, i: usize);
+    /// Asks for the cache lines of two vectors from column `i` on, which need not be within the row.
+    fn prefetch_two<S: Simd>(&self, s: S, i: usize);
 }
 
 /// A row as it stands.
@@ -127,8 +92,8 @@ impl<T: Elem> Source for Plain<T> {
     }
 
     #[inline(always)]
-    fn prefetch<S: Simd>(&self, s: S, i: usize) {
-        s.prefetch(self.0.wrapping_add(i).cast());
+    fn prefetch_two<S: Simd>(&self, s: S, i: usize) {
+        prefetch_two(s, self.0.wrapping_add(i));
     }
 }
 
@@ -164,8 +129,8 @@ impl<Src: Source> Source for Unkept<Src> {
     }
 
     #[inline(always)]
-    fn prefetch<S: Simd>(&self, s: S, i: usize) {
-        self.0.prefetch(s, i);
+    fn prefetch_two<S: Simd>(&self, s: S, i: usize) {
+        self.0.prefetch_two(s, i);
     }
 }
 
@@ -231,8 +196,8 @@ impl<T: Elem> Source for Sum<T> {
     }
 
     #[inline(always)]
-    fn prefetch<S: Simd>(&self, s: S, i: usize) {
-        s.prefetch(self.input.wrapping_add(i).cast());
-        s.prefetch(self.residual.wrapping_add(i).cast_const().cast());
+    fn prefetch_two<S: Simd>(&self, s: S, i: usize) {
+        prefetch_two(s, self.input.wrapping_add(i));
+        prefetch_two(s, self.residual.wrapping_add(i).cast_const());
     }
 }

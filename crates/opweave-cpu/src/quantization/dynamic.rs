@@ -9,10 +9,11 @@ use std::ops::Range;
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
+use super::by_types;
 use super::encode::{Coding, encode};
 use super::magnitude::{Activation, largest_magnitude};
 use super::scale::ScaleRule;
-use super::{by_types, streams};
+use crate::memory::exceeds_caches;
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Code, Elem, Isa, Simd};
 
@@ -57,7 +58,7 @@ unsafe fn with<T: Activation, C: Code + Elem>(isa: Isa, pool: &dyn Parallel, cal
     let kernel = Body::<T, C> {
         call: *call,
         lowest: -(call.i8_range as f32),
-        stream: streams(call.rows, call.width),
+        stream: exceeds_caches(call.rows, call.width),
         types: PhantomData,
     };
     // SAFETY: the caller's clauses.

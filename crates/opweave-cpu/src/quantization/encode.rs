@@ -3,6 +3,7 @@
 
 //! Numbers to codes under a scale.
 
+use crate::memory::{CACHE_LINE, is_vector_aligned};
 use crate::simd::{Code, CodeKind, Elem, Simd};
 
 /// What turns a number into a code.
@@ -32,9 +33,6 @@ fn quotients<S: Simd, C: Code>(s: S, coding: Coding, v: S::F32) -> S::F32 {
     s.max(s.splat(coding.lowest), q)
 }
 
-/// Bytes of a cache line of every processor here; only prefetches depend on it.
-const CACHE_LINE: usize = 64;
-
 /// Encodes `width` elements. With `stream`, codes go past the caches where they are aligned, and meanwhile as many elements
 /// from `next` on are fetched.
 ///
@@ -51,7 +49,7 @@ pub(crate) unsafe fn encode<S: Simd, T: Elem, C: Code + Elem>(
     stream: bool,
     next: *const T,
 ) {
-    let stream = stream && (out as usize).is_multiple_of(S::LANES);
+    let stream = stream && is_vector_aligned::<S, C>(out);
     // A whole line of codes at a time: streamed halves would have to be combined on their way out.
     let step = CACHE_LINE.max(S::LANES);
     let mut i = 0;

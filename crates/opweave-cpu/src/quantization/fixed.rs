@@ -9,9 +9,10 @@ use std::ops::Range;
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
+use super::by_types;
 use super::encode::{Coding, encode};
 use super::magnitude::Activation;
-use super::{by_types, streams};
+use crate::memory::exceeds_caches;
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Code, Elem, Isa, Simd};
 
@@ -73,7 +74,7 @@ unsafe fn with<T: Activation, C: Code + Elem>(isa: Isa, pool: &dyn Parallel, cal
         width,
         blocks: width.div_ceil(BLOCK),
         coding,
-        stream: streams(rows, width),
+        stream: exceeds_caches(rows, width),
         types: PhantomData,
     };
     // SAFETY: the caller's clauses: block `i` is columns of row `i / blocks`.

@@ -53,8 +53,3 @@ macro_rules! by_types {
     };
 }
 pub(crate) use by_types;
-
-/// Whether codes are written past the caches: when they would not stay in them anyway.
-pub(crate) fn streams(rows: usize, width: usize) -> bool {
-    rows.saturating_mul(width) >= crate::simd::last_level_cache()
-}

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use opweave_tensor::DType;
 
 use super::HeadNorm;
+use crate::memory::{load, load_some};
 use crate::normalization::Columns;
 use crate::simd::{Elem, Simd};
 
@@ -76,16 +77,6 @@ impl<T: Elem> Scale for Normed<T> {
     }
 }
 
-/// Reads `S::LANES` elements if `FULL`, else the first `n`, with zeros after them.
-///
-/// # Safety
-/// - `p` is valid for reading that many elements.
-#[inline(always)]
-pub(super) unsafe fn load<S: Simd, T: Elem, const FULL: bool>(s: S, p: *const T, n: usize) -> S::F32 {
-    // SAFETY: the caller's clause.
-    unsafe { if FULL { T::load(s, p) } else { T::load_tail(s, p, n) } }
-}
-
 /// The sum of the squares of a head: in f32 over blocks, in f64 over the blocks.
 ///
 /// # Safety
@@ -106,7 +97,7 @@ pub(super) unsafe fn sum_of_squares<S: Simd, T: Elem>(s: S, x: *const T, width: 
             }
             while i < end {
                 let n = S::LANES.min(end - i);
-                let v = if n == S::LANES { T::load(s, x.add(i)) } else { T::load_tail(s, x.add(i), n) };
+                let v = load_some(s, x.add(i), n);
                 sums[0] = s.fma(v, v, sums[0]);
                 i += n;
             }

@@ -3,18 +3,9 @@
 
 //! The turns.
 
-use super::scale::{Scale, load};
+use super::scale::Scale;
+use crate::memory::{load, store};
 use crate::simd::{Elem, Simd};
-
-/// Writes `S::LANES` elements if `FULL`, else the first `n`.
-///
-/// # Safety
-/// - `p` is valid for writing that many elements.
-#[inline(always)]
-unsafe fn store<S: Simd, T: Elem, const FULL: bool>(s: S, p: *mut T, n: usize, v: S::F32) {
-    // SAFETY: the caller's clause.
-    unsafe { if FULL { T::store::<S, false>(s, p, v) } else { T::store_tail(s, p, n, v) } }
-}
 
 /// The product, rounded to `T` where the mode rounds it.
 #[inline(always)]
@@ -78,8 +69,8 @@ unsafe fn pair<S: Simd, T: Elem, C: Scale, const FULL: bool>(
         let turn = |a, b| product::<S, T>(s, a, b, rounded);
         let first = s.sub(turn(a, cosine), turn(b, sine));
         let second = s.add(turn(b, cosine), turn(a, sine));
-        store::<S, T, FULL>(s, x.add(i), n, first);
-        store::<S, T, FULL>(s, x.add(pairs + i), n, second);
+        store::<S, T, FULL>(s, x.add(i), n, first, false);
+        store::<S, T, FULL>(s, x.add(pairs + i), n, second, false);
     }
 }
 

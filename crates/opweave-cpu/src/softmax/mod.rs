@@ -80,7 +80,7 @@ unsafe fn by_form<T: Elem, U: Elem>(isa: Isa, pool: &dyn Parallel, call: &Softma
 unsafe fn run<T: Elem, U: Elem, F: Form>(isa: Isa, pool: &dyn Parallel, call: &SoftmaxCall) {
     let &SoftmaxCall { rows, width, input, out, temperature, .. } = call;
     let bytes = width * size_of::<U>();
-    let stream = streams(rows.saturating_mul(bytes), out, &[input]);
+    let stream = streams(rows, bytes, out, &[input]);
     let shared = Shared { input, out, width, scale: row::scale_of(temperature), stream };
     // SAFETY: the caller's clauses.
     unsafe { for_each_row(isa, pool, &Whole::<T, U, F>::new(shared), rows, bytes + width * size_of::<T>()) }

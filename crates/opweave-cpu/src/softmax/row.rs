@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use crate::memory::{load_some, prefetch_two, store_some, store_two};
+use crate::memory::{is_vector_aligned, load_some, prefetch_two, store_some, store_two};
 use crate::rows::{RowKernel, Rows};
 use crate::simd::math::{times_exp, times_exp_16};
 use crate::simd::{Elem, Simd};
@@ -151,7 +151,7 @@ impl<T: Elem, U: Elem, F: Form> Whole<T, U, F> {
             let (input, next, out) = (input.row::<T>(row), input.row::<T>(next), out.row::<U>(row));
             let shift = Shift { max: s.splat(maximum::<S, T>(s, input, width)), ..shift };
             let of_sum = s.splat(F::of_sum(sum::<S, T, U, F>(s, input, width, shift)));
-            let stream = stream && (out as usize).is_multiple_of(S::LANES * size_of::<U>());
+            let stream = stream && is_vector_aligned::<S, U>(out);
             let mut i = 0;
             // Pairs have the order of their type, so both sides must be of one.
             while T::DTYPE == U::DTYPE && i + 2 * S::LANES <= width {
