@@ -8,7 +8,7 @@
 use half::{bf16, f16};
 use opweave_cpu::Rows;
 use opweave_cpu::activation::{GateFunction, ProductCall, activation_product};
-use opweave_cpu::simd::{Elem, Isa};
+use opweave_cpu::simd::{Elem, Isa, last_level_cache};
 use opweave_device::cpu::Serial;
 
 const FUNCTIONS: [GateFunction; 3] = [GateFunction::Silu, GateFunction::Gelu, GateFunction::GeluTanh];
@@ -168,4 +168,41 @@ fn odd_widths_end_where_they_end() {
     widths::<f32>();
     widths::<f16>();
     widths::<bf16>();
+}
+
+/// An output larger than the last-level cache goes past it, some rows aligned and some not.
+#[test]
+fn results_past_the_caches_are_the_same() {
+    fn large<T: Elem>() {
+        let width = 4096 + 13;
+        let number = |i: usize| T::from_f64((i * 37 % 1009) as f64 / 128.0 - 4.0);
+        let gate: Vec<T> = (0..width).map(number).collect();
+        let up: Vec<T> = (0..width).map(|i| number(i + 5)).collect();
+        // One row again and again, so that only the output is large.
+        let again = |row: &[T]| Rows { data: row.as_ptr().cast_mut().cast(), stride: 0 };
+        let rows = last_level_cache() / (width * size_of::<T>()) + 1;
+        let mut out = vec![T::default(); rows * width];
+        for isa in Isa::available() {
+            out.fill(T::default());
+            let call = ProductCall {
+                rows,
+                width,
+                dtype: T::DTYPE,
+                gate: again(&gate),
+                up: again(&up),
+                out: Rows { data: out.as_mut_ptr().cast(), stride: width as isize },
+                function: GateFunction::Silu,
+                round_activation: false,
+            };
+            // SAFETY: slices of a row and of `rows` rows, apart from each other; only `out` is written.
+            unsafe { activation_product(isa, &Serial, &call) };
+            let expected = run(isa, GateFunction::Silu, false, width, &gate, &up);
+            for (row, out) in out.chunks(width).enumerate() {
+                let same = out.iter().zip(&expected).all(|(a, b)| a.to_f64() == b.to_f64());
+                assert!(same, "{} {} row {row}", isa.name(), T::DTYPE);
+            }
+        }
+    }
+    large::<f32>();
+    large::<bf16>();
 }

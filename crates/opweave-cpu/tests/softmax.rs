@@ -7,7 +7,7 @@
 
 use half::{bf16, f16};
 use opweave_cpu::Rows;
-use opweave_cpu::simd::{Elem, Isa};
+use opweave_cpu::simd::{Elem, Isa, last_level_cache};
 use opweave_cpu::softmax::{SoftmaxCall, softmax};
 use opweave_device::cpu::Serial;
 
@@ -166,4 +166,38 @@ fn odd_widths_end_where_they_end() {
     widths::<bf16, bf16>(8e-3);
     widths::<f16, f32>(3e-6);
     widths::<bf16, f32>(3e-6);
+}
+
+/// An output larger than the last-level cache goes past it, some rows aligned and some not.
+#[test]
+fn results_past_the_caches_are_the_same() {
+    fn large<T: Elem, U: Elem>(logarithm: bool) {
+        let width = 4096 + 13;
+        let logits: Vec<T> = (0..width).map(|i| T::from_f64((i * 37 % 1009) as f64 / 128.0 - 4.0)).collect();
+        let rows = last_level_cache() / (width * size_of::<U>()) + 1;
+        let mut out = vec![U::default(); rows * width];
+        for isa in Isa::available() {
+            out.fill(U::default());
+            let call = SoftmaxCall {
+                rows,
+                width,
+                dtype: T::DTYPE,
+                out_dtype: U::DTYPE,
+                // One row again and again, so that only the output is large.
+                input: Rows { data: logits.as_ptr().cast_mut().cast(), stride: 0 },
+                out: Rows { data: out.as_mut_ptr().cast(), stride: width as isize },
+                temperature: 1.0,
+                logarithm,
+            };
+            // SAFETY: slices of a row and of `rows` rows, apart from each other; only `out` is written.
+            unsafe { softmax(isa, &Serial, &call) };
+            let expected: Vec<U> = row(isa, &logits, 1.0, logarithm);
+            for (row, out) in out.chunks(width).enumerate() {
+                let same = out.iter().zip(&expected).all(|(a, b)| a.to_f64() == b.to_f64());
+                assert!(same, "{} {} to {} row {row}", isa.name(), T::DTYPE, U::DTYPE);
+            }
+        }
+    }
+    large::<bf16, bf16>(false);
+    large::<f16, f32>(true);
 }

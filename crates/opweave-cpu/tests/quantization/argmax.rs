@@ -151,3 +151,31 @@ fn random_rows_agree_with_a_plain_loop() {
         }
     }
 }
+
+/// Indices of each dtype, side by side and nothing behind them.
+#[test]
+fn indices_have_the_dtype_that_was_asked_for() {
+    let (width, places) = (70_001, [65_535, 70_000, 0, 66_000, 1]);
+    let logits = Numbers::new(DType::F16, (0..5 * width).map(|i| f32::from(i % width == places[i / width])));
+    for (index, bytes) in [(DType::I32, 4), (DType::U32, 4), (DType::I64, 8)] {
+        for pool in pools() {
+            let mut out = [u64::MAX; 6];
+            let call = ArgmaxCall {
+                rows: 5,
+                width,
+                dtype: DType::F16,
+                logits: logits.rows(0, width),
+                out: out.as_mut_ptr().cast(),
+                index,
+                nan_first: false,
+            };
+            // SAFETY: five rows, and room for more than five indices.
+            unsafe { argmax(Isa::best(), &*pool, &call) };
+            let all: Vec<u8> = out.into_iter().flat_map(u64::to_le_bytes).collect();
+            let (indices, rest) = all.split_at(5 * bytes);
+            let expected = places.iter().flat_map(|&place| place.to_le_bytes()[..bytes].to_vec());
+            assert!(indices.iter().copied().eq(expected), "{index} x{}: {indices:?}", pool.threads());
+            assert!(rest.iter().all(|&byte| byte == 0xff), "{index} x{}: {rest:?}", pool.threads());
+        }
+    }
+}

@@ -8,8 +8,8 @@ use opweave_cpu::Rows;
 use opweave_cpu::normalization::{Columns, RmsCall, RmsQuantCall, Statistic, rms_norm, rms_norm_dynamic_quant};
 use opweave_cpu::quantization::{DynamicCall, ScaleRule, dynamic_quant};
 use opweave_cpu::simd::Isa;
-use opweave_device::cpu::Parallel;
-use opweave_tensor::DType;
+use opweave_device::cpu::{Parallel, Serial};
+use opweave_tensor::{DType, F8E4M3};
 
 use crate::support::{DTYPES, Numbers, noise, pools};
 
@@ -166,4 +166,63 @@ fn composed_is_the_two_operators_one_after_the_other_bit_for_bit() {
 fn same_scales(a: &[u32], b: &[u32], format: ScaleFormat) -> bool {
     let nan = |bits: u32| format == ScaleFormat::F32 && f32::from_bits(bits).is_nan();
     a.iter().zip(b).all(|(&a, &b)| a == b || (nan(a) && nan(b)))
+}
+
+/// Without the norm's last rounding there is nothing to compose: scales, codes and residual by the formula.
+#[test]
+fn unrounded_is_the_formula_with_the_roundings_of_its_mode() {
+    for isa in Isa::available() {
+        for dtype in [DType::F16, DType::BF16] {
+            for (width, flags) in [200, 9001].into_iter().flat_map(|width| (0..8).map(move |flags| (width, flags))) {
+                let (fused, round_normalised, round_sum) = (flags & 1 == 1, flags & 2 != 0, flags & 4 != 0);
+                if round_sum && !fused {
+                    continue;
+                }
+                let rows = 3;
+                let of = |seed: usize| Numbers::new(dtype, (0..rows * width).map(|i| 3.0 * noise(i + seed)));
+                let weight = Numbers::new(dtype, (0..width).map(|i| 1.0 + noise(i + 5) / 3.0));
+                let case = Case {
+                    input: of(0),
+                    residual: fused.then(|| of(1 << 20)),
+                    weight: Some(weight.clone()),
+                    rows,
+                    width,
+                    codes: DType::F8E4M3,
+                    format: ScaleFormat::F32,
+                    round_normalised,
+                    round_sum,
+                    eps: 1e-6,
+                };
+                let context = format!("{} {dtype} {width} flags {flags}", isa.name());
+                let (codes, scales, kept) = case.fused(isa, &Serial, true);
+                let rounded = |values: Vec<f32>| Numbers::new(dtype, values);
+                let sums = match &case.residual {
+                    None => case.input.values.clone(),
+                    Some(residual) => {
+                        let sums: Vec<f32> =
+                            case.input.values.iter().zip(&residual.values).map(|(a, b)| a + b).collect();
+                        let sum = rounded(sums.clone());
+                        assert!(kept == sum.bits(), "{context}: residual");
+                        if round_sum { sum.values } else { sums }
+                    }
+                };
+                for (row, sums) in sums.chunks(width).enumerate() {
+                    let squares: f64 = sums.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
+                    let inverse = (1.0 / (squares / width as f64 + case.eps).sqrt()) as f32;
+                    let norm: Vec<f32> = sums.iter().map(|v| v * inverse).collect();
+                    let norm = if round_normalised { rounded(norm).values } else { norm };
+                    let values: Vec<f32> = norm.iter().zip(&weight.values).map(|(v, w)| v * w).collect();
+                    let expected = values.iter().fold(0.0, |most: f32, v| most.max(v.abs())) / 448.0;
+                    let scale = f32::from_bits(scales[row]);
+                    assert!((scale / expected - 1.0).abs() < 1e-6, "{context} row {row}: {scale}, not {expected}");
+                    for (column, value) in values.iter().enumerate() {
+                        let (q, code) = (value / scale, F8E4M3::from_bits(codes[row * width + column]).to_f32());
+                        // Half of the distance between codes, and what f32 may have decided otherwise next to a tie.
+                        let half = (q.abs() / 16.0).max(1.0 / 1024.0) * 1.0001;
+                        assert!((code - q).abs() <= half, "{context} row {row} column {column}: {code} for {q}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -53,13 +53,14 @@ struct Case {
     width: usize,
     codes: DType,
     rule: ScaleRule,
+    i8_range: usize,
 }
 
 impl Case {
     fn new(dtype: DType, codes: DType, rows: usize, width: usize, value: impl Fn(usize, usize) -> f32) -> Case {
         let input = Numbers::new(dtype, (0..rows * width).map(|i| value(i / width, i % width)));
         let rule = ScaleRule { largest_code: largest_code(codes), floor: 0.0, format: ScaleFormat::F32 };
-        Case { input, rows, width, codes, rule }
+        Case { input, rows, width, codes, rule, i8_range: 127 }
     }
 
     /// Codes and the bits of scales.
@@ -74,7 +75,7 @@ impl Case {
             out: Rows { data: out.as_mut_ptr(), stride: self.width as isize },
             scale: scale.as_mut_ptr().cast(),
             rule: self.rule,
-            i8_range: 127,
+            i8_range: self.i8_range,
         };
         // SAFETY: vectors of `rows * width` elements and `rows` scales, of the dtypes that the call states.
         unsafe { dynamic_quant(isa, pool, &call) };
@@ -141,6 +142,55 @@ fn degenerate_rows_come_out_as_the_contract_says() {
     }
 }
 
+/// Row `r` has what is looked for in column `r`: in every lane of every vector, and after the last one.
+#[test]
+fn the_largest_magnitude_is_found_wherever_it_is() {
+    for isa in Isa::available() {
+        for dtype in DTYPES {
+            for width in [1, 7, 16, 33, 64, 130, 291] {
+                for special in [-7.0, f32::NAN, -f32::NAN, f32::NEG_INFINITY] {
+                    let value = |r: usize, c: usize| if r == c { special } else { noise(r * 1000 + c) };
+                    let case = Case::new(dtype, DType::F8E4M3, width, width, value);
+                    let (_, scales) = case.dynamic(isa, &Serial);
+                    for (row, scale) in scales.into_iter().map(f32::from_bits).enumerate() {
+                        let context = format!("{} {dtype} {special} in column {row} of {width}", isa.name());
+                        if special.is_finite() {
+                            assert_eq!(scale, 7.0 / largest_code(DType::F8E4M3), "{context}");
+                        } else {
+                            assert!(scale.is_nan(), "{context}: {scale}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A scale among the last subnormals is rounded so far down that quotients are beyond the codes.
+#[test]
+fn i8_codes_end_where_their_range_does() {
+    for isa in Isa::available() {
+        for i8_range in [127, 128] {
+            let of = |numbers: [f32; 2]| {
+                let case = Case::new(DType::F32, DType::I8, 1, 107, |_, c| numbers[c % 2]);
+                Case { i8_range, ..case }
+            };
+            let ends = |codes: &[u8]| {
+                let found = |code: u8, c: usize| code as i8 == [-(i8_range as i32) as i8, 127][c % 2];
+                codes.iter().enumerate().all(|(c, &code)| found(code, c))
+            };
+            let tiny = f32::from_bits(180);
+            let (out, scales) = of([-tiny, tiny]).dynamic(isa, &Serial);
+            assert_eq!(scales, [1], "{} {i8_range}", isa.name());
+            assert!(ends(&out), "{} {i8_range}: {out:?}", isa.name());
+            for zero_point in [None, Some(0), Some(-3), Some(127)] {
+                let out = fixed(&of([-1000.0, 1000.0]), isa, &Serial, 0.5, zero_point, 0);
+                assert!(ends(&out), "{} {i8_range} {zero_point:?}: {out:?}", isa.name());
+            }
+        }
+    }
+}
+
 #[test]
 fn results_do_not_depend_on_threads() {
     for isa in Isa::available() {
@@ -181,7 +231,7 @@ fn fixed(case: &Case, isa: Isa, pool: &dyn Parallel, scale: f32, zero_point: Opt
         out: Rows { data: out.as_mut_ptr(), stride: stride as isize },
         scale,
         zero_point,
-        i8_range: 128,
+        i8_range: case.i8_range,
     };
     // SAFETY: vectors of `rows` rows of `width` elements, of the dtypes that the call states.
     unsafe { quantize(isa, pool, &call) };
@@ -214,12 +264,14 @@ fn one_scale_for_all_rows_is_a_plain_division_with_gaps_and_without() {
 fn a_zero_point_is_added_to_the_rounded_quotient() {
     for isa in Isa::available() {
         let case = Case::new(DType::F32, DType::I8, 2, 67, |r, c| [0.5, 1e30][r] * (c as f32 - 33.0));
+        let case = Case { i8_range: 128, ..case };
         let out = fixed(&case, isa, &Serial, 1.0, Some(5), 0);
         for (&value, &code) in case.input.values.iter().zip(&out) {
             let expected = (f64::from(value).round_ties_even() + 5.0).clamp(-128.0, 127.0);
             assert_eq!(f64::from(code as i8), expected, "{} {value}", isa.name());
         }
         let odd = Case::new(DType::F32, DType::I8, 1, 3, |_, c| [f32::NAN, f32::INFINITY, -f32::INFINITY][c]);
+        let odd = Case { i8_range: 128, ..odd };
         assert_eq!(fixed(&odd, isa, &Serial, 1.0, Some(5), 0), [0, 127, 128]);
         for (scale, zero_point) in [(0.0, None), (-1.0, None), (f32::NAN, None), (1.0, Some(128)), (1.0, Some(-129))] {
             assert!(fixed(&case, isa, &Serial, scale, zero_point, 0).iter().all(|&code| code == 0), "{scale}");
