@@ -61,7 +61,7 @@ impl Arena {
         let mut buffer = device.allocate(size, ALIGN).map_err(failed)?;
         // Fresh pages all map to one page of zeros until they are written, and reading that page is no memory traffic.
         let mut offset = 0;
-        let pattern = vec![0x3c_u8; 1 << 16];
+        let pattern = vec![0x3c_u8; 1 << 22];
         while offset < size {
             let part = pattern.len().min(size - offset);
             buffer.write(offset, &pattern[..part]).map_err(failed)?;

@@ -22,7 +22,7 @@ pub const MIN_SAMPLES: u64 = 10;
 /// Most samples of a round, and most warm-up calls: an estimate near zero must not become an endless run.
 pub const MAX_SAMPLES: u64 = 100_000;
 /// Independent calls in one graph: enough that the cost of a replay itself vanishes in the quotient.
-pub const GRAPH_CALLS: usize = 64;
+pub const GRAPH_CALLS: usize = 256;
 
 /// Every number that decides how a time comes about. Stored with each report; two reports compare only if it is equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,13 +3,12 @@
 
 //! Times one case: ours, and its baseline if there is one, in turns.
 
-use opweave_device::Stream;
-use opweave_numerics::harness::PreparedCase;
-use opweave_numerics::input::Generator;
+use opweave_device::{DeviceKind, Instruments, Stream};
+use opweave_numerics::harness::{CaseError, PreparedCase, PreparedSource};
 use opweave_numerics::report::Implementation;
 use opweave_numerics::{Mode, Verdict};
 
-use super::cold::{Flush, Rotation};
+use super::cold::{Flush, MAX_SETS, Rotation};
 use super::plan::{Choice, Planned};
 use super::ready::{Ready, ready};
 use super::series::{Timed, against, series};
@@ -21,17 +20,23 @@ use crate::protocol::{in_words, schedule};
 use crate::report::{Row, RowStatus, Work};
 use crate::sampler::{HostClock, SampleError, Subject, measure};
 
-/// Sets of arguments that calls change, in one graph: each is put back after each replay, one by one.
+/// Sets of arguments that calls change, in one graph, where the host puts them back after each replay, one by one.
 const CHANGING_SETS: usize = 32;
 
 /// Memory that the sets of one graph may take in all.
 const GRAPH_BYTES: u64 = 1 << 30;
 
+/// Sets of arguments of all graphs of a series: each is some allocations, which take longer than a small call.
+const ALL_SETS: usize = 512;
+
+/// Calls that change their arguments in one graph, at least, though the caches may not hold so many sets: with fewer, the
+/// start of the replay itself would be timed.
+const CHANGING_CALLS: usize = 8;
+
 /// What the cases of a run share.
 pub(super) struct Bench<'a> {
     pub(super) config: &'a BenchConfig,
     pub(super) ground: &'a BenchGround<'a>,
-    pub(super) generator: &'a Generator,
     pub(super) stream: &'a dyn Stream,
     pub(super) timer: Timer,
     pub(super) clock: HostClock,
@@ -44,12 +49,13 @@ impl Bench<'_> {
         planned: &Planned<'_>,
         ceilings: &mut Ceilings,
         mut probe: Option<&mut (dyn Probe + '_)>,
+        fixture: Result<Box<dyn PreparedSource>, CaseError>,
         progress: &mut dyn BenchProgress,
     ) -> (Vec<Row>, bool) {
         progress.part("validate");
         let mut rows = vec![self.blank(planned, &planned.ours, false)];
         rows.extend(planned.baseline.iter().map(|choice| self.blank(planned, choice, true)));
-        let source = match planned.case.fixture(self.generator) {
+        let source = match fixture {
             Ok(source) => source,
             Err(error) => {
                 rows.iter_mut().for_each(|row| settle(row, error.verdict(), None));
@@ -165,27 +171,39 @@ impl Bench<'_> {
         };
         if self.config.selectors.mode == Mode::Graph {
             let mut calls = self.graph_calls(case)?;
-            let mut sets = (GRAPH_BYTES / bytes.max(1)).clamp(1, calls as u64) as usize;
+            let fit = |memory: u64| (memory / bytes.max(1)).clamp(1, calls as u64) as usize;
+            let mut sets = match cache {
+                Cache::Cold => fit(GRAPH_BYTES),
+                Cache::Hot => fit(last_level / 2),
+            };
+            let ahead = self.ahead();
             if case.has_reset() {
                 // Each call changes what it reads, so no set runs twice before it is put back.
-                sets = sets.min(CHANGING_SETS);
-                calls = sets;
+                let most = if ahead.is_some() { ALL_SETS } else { CHANGING_SETS };
+                calls = sets.max(CHANGING_CALLS).min(most);
+                sets = calls;
             }
             let moved = bytes.saturating_mul(sets as u64);
-            let rotation = Rotation::new(cache, moved, last_level);
+            let rotation = Rotation::new(cache, moved, last_level, (ALL_SETS / sets) as u64);
             let mut graphs = Vec::with_capacity(rotation.sets);
             for _ in 0..rotation.sets {
-                graphs.push(Captured::new(twins(sets).collect::<Result<_, _>>()?, calls, self.stream)?);
+                graphs.push(Captured::new(twins(sets).collect::<Result<_, _>>()?, calls, self.stream, ahead)?);
             }
             let flush = if rotation.flush { flush()? } else { None };
             let method = format!("graphs of {sets} sets of arguments: {}", rotation.words(cache, moved, last_level));
             return Ok((Box::new(Replay::new(graphs, calls, self.stream, flush)?), calls, method));
         }
-        let rotation = Rotation::new(cache, bytes, last_level);
+        let rotation = Rotation::new(cache, bytes, last_level, MAX_SETS);
         let sets = twins(rotation.sets).collect::<Result<Vec<_>, _>>()?;
         let flush = if rotation.flush { flush()? } else { None };
         let method = format!("sets of arguments: {}", rotation.words(cache, bytes, last_level));
         Ok((Box::new(Eager::new(sets, self.stream, flush, self.timer)?), 1, method))
+    }
+
+    /// The instruments of a device that works by itself, where work can run ahead of what is timed.
+    fn ahead(&self) -> Option<&dyn Instruments> {
+        let device = self.ground.numerics.device.ok()?;
+        self.ground.instruments.filter(|_| device.key().kind() != DeviceKind::Cpu)
     }
 
     /// Calls in a graph: the protocol's number, halved until ten replays fit half the time limit.

@@ -13,8 +13,8 @@ use crate::instruments::failed;
 use crate::measurement::Cache;
 use crate::sampler::SubjectError;
 
-/// Most sets of arguments: enough that a flush per rotation weighs little, few enough to be made in milliseconds.
-const MAX_SETS: u64 = 256;
+/// Most turns of a rotation: enough that a flush per rotation weighs little, few enough to be made in milliseconds.
+pub(super) const MAX_SETS: u64 = 256;
 
 /// How the sets are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,9 @@ pub(super) struct Rotation {
 
 impl Rotation {
     /// The rotation for calls of `bytes` on a device whose last-level cache holds `last_level`.
-    pub(super) fn new(cache: Cache, bytes: u64, last_level: u64) -> Self {
+    ///
+    /// There are no more than `most` turns, where a turn is itself a graph of many sets.
+    pub(super) fn new(cache: Cache, bytes: u64, last_level: u64, most: u64) -> Self {
         let twice = last_level.saturating_mul(2);
         if cache == Cache::Hot {
             return Self { sets: 1, flush: false };
@@ -36,7 +38,8 @@ impl Rotation {
         if bytes >= last_level.saturating_mul(4) {
             return Self { sets: 1, flush: false };
         }
-        let sets = twice.div_ceil(bytes.max(1)).clamp(2, MAX_SETS);
+        let most = most.clamp(1, MAX_SETS);
+        let sets = twice.div_ceil(bytes.max(1)).clamp(most.min(2), most);
         Self { sets: sets as usize, flush: sets.saturating_mul(bytes) < twice }
     }
 
@@ -44,7 +47,7 @@ impl Rotation {
     pub(super) fn words(self, cache: Cache, bytes: u64, last_level: u64) -> String {
         match (cache, self) {
             (Cache::Hot, _) => "left alone".to_owned(),
-            (_, Self { sets: 1, .. }) => {
+            (_, Self { sets: 1, flush: false }) => {
                 format!("one moves {bytes} bytes, the last-level cache holds {last_level}")
             }
             (_, Self { sets, flush: false }) => format!("{sets} in turn"),
@@ -78,7 +81,7 @@ impl<'a> Flush<'a> {
     }
 
     fn write(&mut self) -> Result<(), SubjectError> {
-        let pattern = [0x3c_u8; 1 << 14];
+        let pattern = vec![0x3c_u8; 1 << 20];
         for offset in (0..self.bytes).step_by(pattern.len()) {
             let part = pattern.len().min(self.bytes - offset);
             self.arena.write(offset, &pattern[..part]).map_err(failed)?;
@@ -86,12 +89,12 @@ impl<'a> Flush<'a> {
         Ok(())
     }
 
-    pub(super) fn run(&mut self) -> Result<(), SubjectError> {
+    /// Enqueues the flush: what comes after it on the stream finds the caches full of something else.
+    pub(super) fn enqueue(&mut self) -> Result<(), SubjectError> {
         match self.instruments {
             Some(instruments) => {
                 // SAFETY: clause "readable and aligned": the whole of a buffer that this flush owns, allocated at 64.
-                unsafe { instruments.read(self.arena.data(), self.bytes, self.stream.borrow()) }.map_err(failed)?;
-                self.stream.synchronize().map_err(failed)
+                unsafe { instruments.read(self.arena.data(), self.bytes, self.stream.borrow()) }.map_err(failed)
             }
             None => self.write(),
         }
@@ -106,13 +109,16 @@ mod tests {
     fn cold_calls_move_twice_the_cache_between_two_uses_of_a_set() {
         let llc = 32 << 20;
         for bytes in [0_u64, 64, 4096, 131_072, 262_144, 1 << 20, 33 << 20, 100 << 20] {
-            let r = Rotation::new(Cache::Cold, bytes, llc);
+            let r = Rotation::new(Cache::Cold, bytes, llc, MAX_SETS);
             let moved = r.sets as u64 * bytes + if r.flush { 2 * llc } else { 0 };
             assert!(moved >= 2 * llc, "{bytes}: {r:?}");
             assert!(r.sets >= 2 && r.sets <= 256, "{bytes}: {r:?}");
         }
-        assert_eq!(Rotation::new(Cache::Cold, 128 << 20, llc), Rotation { sets: 1, flush: false });
-        assert_eq!(Rotation::new(Cache::Cold, 262_144, llc), Rotation { sets: 256, flush: false });
-        assert_eq!(Rotation::new(Cache::Hot, 64, llc), Rotation { sets: 1, flush: false });
+        let new = |cache, bytes, most| Rotation::new(cache, bytes, llc, most);
+        assert_eq!(new(Cache::Cold, 128 << 20, MAX_SETS), Rotation { sets: 1, flush: false });
+        assert_eq!(new(Cache::Cold, 262_144, MAX_SETS), Rotation { sets: 256, flush: false });
+        assert_eq!(new(Cache::Cold, 262_144, 2), Rotation { sets: 2, flush: true });
+        assert_eq!(new(Cache::Cold, 262_144, 0), Rotation { sets: 1, flush: true });
+        assert_eq!(new(Cache::Hot, 64, MAX_SETS), Rotation { sets: 1, flush: false });
     }
 }

@@ -7,6 +7,7 @@
 //! the same bytes, write the report. A case that did not pass carries no time. An interrupt ends the run after the call
 //! in progress and keeps every row that was whole.
 
+mod ahead;
 mod case;
 mod cold;
 mod config;
@@ -31,6 +32,7 @@ use crate::ceilings::{Ceilings, Probe};
 use crate::instruments::DeviceProbe;
 use crate::report::{BenchReport, ReportError, Row, RowStatus, RunStatus, SCHEMA_VERSION, markdown, write};
 use crate::sampler::HostClock;
+use ahead::Ahead;
 use case::Bench;
 
 /// How often the report is written while the run goes on: it grows with the run, and holds every sample.
@@ -58,7 +60,7 @@ pub fn run(
     let mut probe =
         ground.instruments.map(|i| DeviceProbe::new(&**device, i, &*stream, ground.caches.last_level_bytes));
     let mut report = blank(config, ground);
-    let bench = Bench { config, ground, generator: &generator, stream: &*stream, timer, clock: HostClock::default() };
+    let bench = Bench { config, ground, stream: &*stream, timer, clock: HostClock::default() };
     // A place that cannot be written is found out before the run, not after it.
     save(&report, selectors.output.as_deref())?;
     progress.started(planned.len());
@@ -71,26 +73,31 @@ pub fn run(
     }
     let mut written = Instant::now();
     let mut interrupted = false;
-    for planned in &planned {
-        interrupted = interrupted || ground.numerics.interrupt.requested();
-        if interrupted {
-            report.rows.push(bench.blank(planned, &planned.ours, false));
-            continue;
+    std::thread::scope(|scope| -> Result<(), BenchError> {
+        let mut fixtures = Ahead::new(scope, &generator, &planned, device.key().kind());
+        for planned in &planned {
+            interrupted = interrupted || ground.numerics.interrupt.requested();
+            let fixture = if interrupted { None } else { fixtures.next() };
+            let Some(fixture) = fixture else {
+                report.rows.push(bench.blank(planned, &planned.ours, false));
+                continue;
+            };
+            let name = planned.ours.row.as_ref().map_or("none", |row| row.spec().name.as_str());
+            progress.case(planned.info.operation, &planned.info.label, name);
+            let probe = probe.as_mut().map(|p| p as &mut dyn Probe);
+            let (rows, stopped) = bench.case(planned, &mut ceilings, probe, fixture, progress);
+            interrupted = stopped;
+            progress.done(&rows);
+            report.rows.extend(rows);
+            report.elapsed_s = start.elapsed().as_secs_f64();
+            if written.elapsed() > INTERVAL {
+                report.ceilings = Some(ceilings.clone());
+                save(&report, selectors.output.as_deref())?;
+                written = Instant::now();
+            }
         }
-        let name = planned.ours.row.as_ref().map_or("none", |row| row.spec().name.as_str());
-        progress.case(planned.info.operation, &planned.info.label, name);
-        let probe = probe.as_mut().map(|p| p as &mut dyn Probe);
-        let (rows, stopped) = bench.case(planned, &mut ceilings, probe, progress);
-        interrupted = stopped;
-        progress.done(&rows);
-        report.rows.extend(rows);
-        report.elapsed_s = start.elapsed().as_secs_f64();
-        if written.elapsed() > INTERVAL {
-            report.ceilings = Some(ceilings.clone());
-            save(&report, selectors.output.as_deref())?;
-            written = Instant::now();
-        }
-    }
+        Ok(())
+    })?;
     progress.finished();
     report.ceilings = ground.instruments.map(|_| ceilings);
     report.status = if interrupted { RunStatus::Interrupted } else { RunStatus::Complete };

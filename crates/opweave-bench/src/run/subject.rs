@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use opweave_device::{Event, Graph, Stream};
+use opweave_device::{Event, Graph, Instruments, Stream};
 use opweave_numerics::harness::PreparedCase;
 
 use super::cold::Flush;
@@ -49,7 +49,8 @@ impl Subject for Eager<'_> {
         if self.at == 0
             && let Some(flush) = &mut self.flush
         {
-            flush.run()?;
+            flush.enqueue()?;
+            self.stream.synchronize().map_err(failed)?;
         }
         self.used = true;
         Ok(())
@@ -82,8 +83,21 @@ impl Subject for Eager<'_> {
 
 /// Captured calls with the memory that they use.
 pub(super) struct Captured {
-    sets: Vec<Box<dyn PreparedCase>>,
+    // Before the memory that they use.
     graph: Box<dyn Graph>,
+    lead: Lead,
+    sets: Vec<Box<dyn PreparedCase>>,
+}
+
+/// What runs ahead of a timed replay. A device that works by itself is then still busy when the host hands over what is
+/// timed, and the interval holds no wait for the host.
+enum Lead {
+    /// The device's own copies put the arguments back.
+    Restore(Box<dyn Graph>),
+    /// The calls change nothing: they run once more.
+    Again,
+    /// The host works, or puts the arguments back: nothing can run ahead.
+    Host,
 }
 
 impl Captured {
@@ -92,14 +106,47 @@ impl Captured {
         sets: Vec<Box<dyn PreparedCase>>,
         calls: usize,
         stream: &dyn Stream,
+        ahead: Option<&dyn Instruments>,
     ) -> Result<Self, SubjectError> {
-        stream.begin_capture().map_err(failed)?;
-        let launched = (0..calls).try_for_each(|call| sets[call % sets.len()].launch(stream.borrow()).map_err(failed));
-        // A capture that was begun is always ended, or the stream would stay in it.
-        let graph = stream.end_capture().map_err(failed);
-        launched?;
-        Ok(Self { sets, graph: graph? })
+        let launch = |call: usize| sets[call % sets.len()].launch(stream.borrow()).map_err(failed);
+        let graph = capture(stream, || (0..calls).try_for_each(launch))?;
+        let lead = match ahead {
+            Some(instruments) if sets.iter().any(|set| set.has_reset()) => {
+                let restore = |set: &dyn PreparedCase| set.restore(instruments, stream.borrow()).map_err(failed);
+                // What the copies are made from is made by the first, which cannot be while a stream is captured.
+                sets.first().map_or(Ok(()), |set| restore(&**set))?;
+                Lead::Restore(capture(stream, || sets.iter().try_for_each(|set| restore(&**set)))?)
+            }
+            Some(_) => Lead::Again,
+            None => Lead::Host,
+        };
+        Ok(Self { graph, lead, sets })
     }
+
+    /// Enqueues what may come before the next replay of any graph: this one has run.
+    fn lead(&mut self, stream: &dyn Stream) -> Result<(), SubjectError> {
+        match &self.lead {
+            Lead::Restore(graph) => graph.replay(stream.borrow()).map_err(failed),
+            Lead::Again => self.graph.replay(stream.borrow()).map_err(failed),
+            Lead::Host => {
+                let mut changed = self.sets.iter_mut().filter(|set| set.has_reset());
+                changed.try_for_each(|set| set.reset().map_err(failed))
+            }
+        }
+    }
+}
+
+/// The graph of what `calls` enqueues.
+fn capture(
+    stream: &dyn Stream,
+    calls: impl FnOnce() -> Result<(), SubjectError>,
+) -> Result<Box<dyn Graph>, SubjectError> {
+    stream.begin_capture().map_err(failed)?;
+    let enqueued = calls();
+    // A capture that was begun is always ended, or the stream would stay in it.
+    let graph = stream.end_capture().map_err(failed);
+    enqueued?;
+    graph
 }
 
 /// Replays graphs, rotating through them as [`Eager`] does through sets of arguments.
@@ -132,15 +179,14 @@ impl Subject for Replay<'_> {
 
     fn before_sample(&mut self) -> Result<(), SubjectError> {
         if self.used {
-            for set in self.graphs[self.at].sets.iter_mut().filter(|set| set.has_reset()) {
-                set.reset().map_err(failed)?;
-            }
+            // The one that ran last: by its next turn the copy that this makes has left the caches again.
+            self.graphs[self.at].lead(self.stream)?;
         }
         self.at = (self.at + 1) % self.graphs.len();
         if self.at == 0
             && let Some(flush) = &mut self.flush
         {
-            flush.run()?;
+            flush.enqueue()?;
         }
         self.used = true;
         Ok(())

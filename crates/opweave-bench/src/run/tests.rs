@@ -3,24 +3,29 @@
 
 //! The whole run on the CPU, with kernels that are right, wrong or fail late.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use opweave_contract::ImplementationDecl;
 use opweave_contract::Operator;
 use opweave_contract::ops::FAMILIES;
 use opweave_contract::ops::normalization::{FusedAddRmsNorm, FusedAddRmsNormArgs, RmsNorm, RmsNormArgs};
 use opweave_device::cpu::{CpuDevice, Serial};
-use opweave_device::{Device, DeviceKind, LaunchError, StreamRef};
+use opweave_device::{Device, DeviceKind, Instruments, LaunchError, StreamRef};
+use opweave_numerics::harness::PrepareOn;
 use opweave_numerics::suite::SuiteSet;
 use opweave_numerics::{Config, Ground, Interrupt, Mode, Tier};
-use opweave_registry::{FrozenRegistry, Kernel, KernelSpec, Plan, PrepareContext, PrepareError, Registry, Workspace};
+use opweave_registry::{
+    ExecutionMode, FrozenRegistry, Kernel, KernelSpec, Plan, PrepareContext, PrepareError, Registry, Workspace,
+};
 use opweave_tensor::{DType, RawTensor};
 
+use super::subject::{Captured, Replay};
 use super::*;
 use crate::measurement::{Cache, Metric, Timer};
 use crate::protocol::Protocol;
 use crate::report::{CacheSizes, read};
+use crate::sampler::Subject;
 
 /// What a kernel does to a row of f32.
 #[derive(Clone, Copy, PartialEq)]
@@ -30,6 +35,8 @@ enum Deed {
     Lazy,
     /// Right until the given call.
     FailsAt(usize),
+    /// Right as long as every call finds the residual as it was before the first.
+    FindsTheSame,
 }
 
 struct Simple {
@@ -40,6 +47,7 @@ struct Simple {
 struct SimplePlan {
     deed: Deed,
     calls: AtomicUsize,
+    found: OnceLock<Vec<u32>>,
 }
 
 impl SimplePlan {
@@ -86,6 +94,15 @@ impl Plan<RmsNorm> for SimplePlan {
 impl Plan<FusedAddRmsNorm> for SimplePlan {
     unsafe fn enqueue(&self, a: &FusedAddRmsNormArgs, _: Workspace, _: StreamRef<'_>) -> Result<(), LaunchError> {
         self.begin()?;
+        if self.deed == Deed::FindsTheSame {
+            let width = a.residual.dim(1);
+            // SAFETY: clause "every view is readable": an element of a checked call.
+            let bits = |i: usize| unsafe { *row(&a.residual, i / width).add(i % width) }.to_bits();
+            let bits: Vec<u32> = (0..a.residual.dim(0) * width).map(bits).collect();
+            if *self.found.get_or_init(|| bits.clone()) != bits {
+                return Err(LaunchError::Refused("the residual is not what it was".to_owned()));
+            }
+        }
         for r in 0..a.input.dim(0) {
             let (input, residual) = (row(&a.input, r), row(&a.residual, r));
             let add = |i: usize| {
@@ -111,7 +128,7 @@ where
         &self.spec
     }
     fn prepare(&self, _: &O::Problem, _: &PrepareContext<'_>) -> Result<Arc<dyn Plan<O>>, PrepareError> {
-        Ok(Arc::new(SimplePlan { deed: self.deed, calls: AtomicUsize::new(0) }))
+        Ok(Arc::new(SimplePlan { deed: self.deed, calls: AtomicUsize::new(0), found: OnceLock::new() }))
     }
 }
 
@@ -288,9 +305,10 @@ fn one_failure_among_good_rows_is_no_success() {
 }
 
 #[test]
-fn a_graph_holds_64_independent_calls_or_32_that_change_a_set_each() {
+fn a_graph_holds_256_independent_calls_or_up_to_32_that_change_a_set_each() {
     let scene = Scene::new(Deed::Right, Deed::Right);
-    for (operation, calls) in [("rms_norm", 64), ("fused_add_rms_norm", 32)] {
+    // In a cache of 1 MiB there is no room for 8 sets, but 8 there are.
+    for (operation, calls) in [("rms_norm", [256, 256]), ("fused_add_rms_norm", [32, 8])] {
         let mut config = config(operation);
         config.selectors.mode = Mode::Graph;
         // A debug build on a busy machine must not run into the limit that shortens graphs.
@@ -298,10 +316,66 @@ fn a_graph_holds_64_independent_calls_or_32_that_change_a_set_each() {
         let report = scene.run(&config);
         let row = &report.rows[0];
         assert_eq!(row.status, RowStatus::Ok, "{operation}: {:?}", row.reason);
-        for series in &row.series {
+        for (series, calls) in row.series.iter().zip(calls) {
             assert_eq!((series.calls_per_sample, series.measurement.timer), (calls, Timer::Graph), "{operation}");
         }
         assert_eq!(row.series.len(), 2, "a replay tells no enqueue");
+    }
+}
+
+/// Copies like those of a device: they go into the graph that is being captured.
+struct Copies;
+
+impl Instruments for Copies {
+    unsafe fn copy(&self, from: *const u8, to: *mut u8, bytes: usize, on: StreamRef<'_>) -> Result<(), LaunchError> {
+        let (from, to) = (from as usize, to as usize);
+        let work = move |_: StreamRef<'_>| {
+            // SAFETY: the caller's promise: two ranges of `bytes` bytes that live and do not overlap.
+            unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes) };
+            Ok(())
+        };
+        if on.is_recording() { Ok(on.record(Box::new(work))?) } else { work(on) }
+    }
+
+    unsafe fn read(&self, _: *const u8, _: usize, _: StreamRef<'_>) -> Result<(), LaunchError> {
+        Ok(())
+    }
+
+    fn multiply_add(&self, _: u64, _: StreamRef<'_>) -> Result<u64, LaunchError> {
+        Ok(0)
+    }
+
+    fn last_level_cache(&self) -> Option<u64> {
+        None
+    }
+}
+
+#[test]
+fn what_calls_change_is_put_back_ahead_of_each_replay() {
+    let scene = Scene::new(Deed::FindsTheSame, Deed::Right);
+    let (config, ground) = (config("fused_add_rms_norm"), scene.ground());
+    let planned = plan::plan(&config, &ground.numerics, scene.device.key()).unwrap();
+    let source = planned[0].case.fixture(&generator(&config).unwrap()).unwrap();
+    let on = PrepareOn {
+        device: &scene.device,
+        row: planned[0].ours.row.as_ref().unwrap(),
+        mode: ExecutionMode::Graph,
+        generation: scene.registry.generation(),
+        considered: &planned[0].ours.considered,
+    };
+    let case = source.prepare(&on).unwrap();
+    let stream = scene.device.stream().unwrap();
+    for ahead in [None, Some(&Copies as &dyn Instruments)] {
+        let sets = (0..3).map(|_| case.twin().unwrap()).collect();
+        let graph = Captured::new(sets, 3, &*stream, ahead).unwrap();
+        let mut replay = Replay::new(vec![graph], 3, &*stream, None).unwrap();
+        for _ in 0..3 {
+            replay.before_sample().unwrap();
+            replay.sample().unwrap();
+        }
+        // And what is not put back is noticed.
+        let error = replay.sample().unwrap_err().to_string();
+        assert!(error.contains("not what it was"), "{error}");
     }
 }
 

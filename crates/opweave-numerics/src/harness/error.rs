@@ -44,9 +44,9 @@ pub enum CaseError {
     /// The call was refused or its launch failed.
     #[error(transparent)]
     Enqueue(#[from] EnqueueError),
-    /// A replay failed.
-    #[error("replay: {0}")]
-    Replay(#[from] LaunchError),
+    /// A replay of calls, or a copy of the harness's own, failed.
+    #[error("run on the stream: {0}")]
+    Launch(#[from] LaunchError),
     /// The row holds no kernel of the operator.
     #[error("row `{row}` holds no kernel of {operation}")]
     Row {

@@ -3,11 +3,13 @@
 
 //! One implementation of a case, with device memory of its own.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use opweave_contract::{ArgSource, ArgVisitor, Cost, Role, ScalarParam, TensorSpec};
-use opweave_device::{Buffer, Device, FaultSink, LaunchError, Stream, StreamRef, operation_code};
+use opweave_device::{Buffer, Device, FaultSink, Instruments, LaunchError, Stream, StreamRef, operation_code};
 use opweave_reference::{FaultAt, Reference};
 use opweave_registry::{Considered, EnqueueError, ExecutionMode, Prepared, Row};
 use opweave_tensor::{LayoutId, RawTensor};
@@ -35,7 +37,7 @@ pub struct PrepareOn<'a> {
 }
 
 /// A fixture without its operator's type.
-pub trait PreparedSource {
+pub trait PreparedSource: Send {
     /// Where real inputs came from.
     fn origins(&self) -> &[InputOrigin];
     /// Prepares an implementation, with outputs and workspaces of its own.
@@ -60,6 +62,12 @@ pub trait PreparedCase {
     /// # Errors
     /// [`CaseError::Device`].
     fn reset(&mut self) -> Result<(), CaseError>;
+    /// Enqueues the copies that do on the device what [`PreparedCase::reset`] does from the host: they can be captured, and
+    /// cost no transfer. The case and its twins share one set of images to copy from.
+    ///
+    /// # Errors
+    /// [`CaseError::Device`], [`CaseError::Launch`].
+    fn restore(&self, instruments: &dyn Instruments, stream: StreamRef<'_>) -> Result<(), CaseError>;
     /// Enqueues one checked call on `stream`, which must be of the case's device.
     ///
     /// # Errors
@@ -101,15 +109,19 @@ pub(super) struct Common<O: Reference> {
     preparation_us: f64,
 }
 
+/// Device memory of each tensor that has some.
+type Buffers = Vec<Option<Box<dyn Buffer>>>;
+
 /// A fixture on a device.
 pub(super) struct Instance<O: Reference> {
     pub(super) fixture: Arc<Fixture<O>>,
     pub(super) common: Arc<Common<O>>,
-    buffers: Vec<Option<Box<dyn Buffer>>>,
+    buffers: Buffers,
     packed: Option<(usize, Box<dyn Buffer>)>,
     lent: Lent,
-    pub(super) stream: Box<dyn Stream>,
-    pub(super) faults: Box<dyn FaultSink>,
+    pub(super) stream: Rc<dyn Stream>,
+    pub(super) faults: Rc<dyn FaultSink>,
+    originals: Rc<OnceCell<Buffers>>,
     args: O::Args,
 }
 
@@ -117,15 +129,21 @@ pub(super) struct Instance<O: Reference> {
 // thread at a time.
 impl<O: Reference> Instance<O> {
     pub(super) fn new(fixture: Arc<Fixture<O>>, common: Arc<Common<O>>) -> Result<Instance<O>, CaseError> {
+        let (stream, faults) = (Rc::from(common.device.stream()?), Rc::from(common.device.faults()?));
+        Instance::with(fixture, common, stream, faults, Rc::default())
+    }
+
+    /// An instance on memory of its own, and on what twins share.
+    fn with(
+        fixture: Arc<Fixture<O>>,
+        common: Arc<Common<O>>,
+        stream: Rc<dyn Stream>,
+        faults: Rc<dyn FaultSink>,
+        originals: Rc<OnceCell<Buffers>>,
+    ) -> Result<Instance<O>, CaseError> {
         let device = &*common.device;
-        let mut buffers = Vec::new();
-        for tensor in &fixture.before {
-            let mut buffer = tensor.as_ref().map(|t| allocate(device, t)).transpose()?;
-            if let (Some(tensor), Some(buffer)) = (tensor, &mut buffer) {
-                upload(tensor, &mut **buffer)?;
-            }
-            buffers.push(buffer);
-        }
+        let buffers =
+            fixture.before.iter().map(|tensor| image(device, tensor.as_ref())).collect::<Result<Buffers, _>>()?;
         let packed = match common.prepared.packed() {
             Some(layout) => {
                 let index = common.prepared.specs().tensors().position(|s| s.layout != LayoutId::PLAIN);
@@ -134,10 +152,9 @@ impl<O: Reference> Instance<O> {
             None => None,
         };
         let lent = Lent::new(device, common.prepared.workspace())?;
-        let (stream, faults) = (device.stream()?, device.faults()?);
         let mut source = Views { fixture: &fixture, buffers: &buffers, packed: packed.as_ref(), device: device.id() };
         let args = O::assemble(common.prepared.specs(), &mut source)?;
-        let instance = Instance { fixture, common, buffers, packed, lent, stream, faults, args };
+        let instance = Instance { fixture, common, buffers, packed, lent, stream, faults, originals, args };
         instance.pack()?;
         Ok(instance)
     }
@@ -302,6 +319,21 @@ impl<O: Reference> Instance<O> {
     }
 }
 
+/// The tensors that a call both reads and writes, be it through an output in their memory.
+fn rewritten<O: Reference>(fixture: &Fixture<O>) -> impl Iterator<Item = usize> {
+    let written =
+        |index| fixture.specs.tensors().enumerate().any(|(i, s)| s.role.writes() && fixture.homes[i] == index);
+    fixture.specs.tensors().enumerate().filter(move |&(i, s)| s.role != Role::Out && written(i)).map(|(i, _)| i)
+}
+
+/// The image of a tensor in memory of its own.
+fn image(device: &dyn Device, tensor: Option<&HostTensor>) -> Result<Option<Box<dyn Buffer>>, CaseError> {
+    let Some(tensor) = tensor else { return Ok(None) };
+    let mut buffer = allocate(device, tensor)?;
+    upload(tensor, &mut *buffer)?;
+    Ok(Some(buffer))
+}
+
 impl<O: Reference> PreparedCase for Instance<O> {
     fn implementation(&self) -> &Implementation {
         &self.common.implementation
@@ -324,14 +356,31 @@ impl<O: Reference> PreparedCase for Instance<O> {
 
     fn reset(&mut self) -> Result<(), CaseError> {
         let fixture = Arc::clone(&self.fixture);
-        for (index, spec) in fixture.specs.tensors().enumerate() {
-            let rewritten =
-                fixture.specs.tensors().enumerate().any(|(i, s)| s.role.writes() && fixture.homes[i] == index);
-            if let (Some(tensor), Some(buffer)) = (&fixture.before[index], &mut self.buffers[index])
-                && rewritten
-                && spec.role != Role::Out
-            {
+        for index in rewritten(&fixture) {
+            if let (Some(tensor), Some(buffer)) = (&fixture.before[index], &mut self.buffers[index]) {
                 upload(tensor, &mut **buffer)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn restore(&self, instruments: &dyn Instruments, stream: StreamRef<'_>) -> Result<(), CaseError> {
+        let originals = match self.originals.get() {
+            Some(originals) => originals,
+            None => {
+                let changed: Vec<usize> = rewritten(&self.fixture).collect();
+                let kept = |(index, tensor): (usize, &Option<HostTensor>)| {
+                    image(&*self.common.device, tensor.as_ref().filter(|_| changed.contains(&index)))
+                };
+                let made = self.fixture.before.iter().enumerate().map(kept).collect::<Result<Buffers, _>>()?;
+                self.originals.get_or_init(|| made)
+            }
+        };
+        for (original, buffer) in originals.iter().zip(&self.buffers) {
+            if let (Some(original), Some(buffer)) = (original, buffer) {
+                // SAFETY: clauses "readable, writable, no overlap, aligned": two allocations of the same size, made at the
+                // alignment of images, which live as long as this case and with it as long as its graphs.
+                unsafe { instruments.copy(original.data(), buffer.data(), original.bytes(), stream) }?;
             }
         }
         Ok(())
@@ -346,7 +395,10 @@ impl<O: Reference> PreparedCase for Instance<O> {
     }
 
     fn twin(&self) -> Result<Box<dyn PreparedCase>, CaseError> {
-        Ok(Box::new(Instance::new(Arc::clone(&self.fixture), Arc::clone(&self.common))?))
+        let (fixture, common) = (Arc::clone(&self.fixture), Arc::clone(&self.common));
+        let (stream, faults, originals) =
+            (Rc::clone(&self.stream), Rc::clone(&self.faults), Rc::clone(&self.originals));
+        Ok(Box::new(Instance::with(fixture, common, stream, faults, originals)?))
     }
 }
 
