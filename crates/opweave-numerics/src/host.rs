@@ -227,6 +227,11 @@ impl HostTensor {
         }
     }
 
+    /// Whether every row matters.
+    pub fn is_whole(&self) -> bool {
+        self.sampled.is_none()
+    }
+
     /// The rows that matter: all, or the sampled ones.
     fn live_rows(&self) -> Vec<usize> {
         self.sampled.clone().unwrap_or_else(|| (0..self.layout.rows()).collect())

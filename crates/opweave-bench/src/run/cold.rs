@@ -58,7 +58,7 @@ impl Rotation {
     }
 }
 
-/// Reads more than the last-level cache holds.
+/// Reads so many bytes that nothing else stays in the caches.
 pub(super) struct Flush<'a> {
     arena: Box<dyn Buffer>,
     instruments: Option<&'a dyn Instruments>,
@@ -71,9 +71,9 @@ impl<'a> Flush<'a> {
         device: &dyn Device,
         instruments: Option<&'a dyn Instruments>,
         stream: &'a dyn Stream,
-        last_level: u64,
+        bytes: u64,
     ) -> Result<Self, SubjectError> {
-        let bytes = usize::try_from(last_level.saturating_mul(2)).map_err(failed)?.max(64);
+        let bytes = usize::try_from(bytes).map_err(failed)?;
         let arena = device.allocate(bytes, 64).map_err(failed)?;
         let mut flush = Self { arena, instruments, stream, bytes };
         flush.write()?;

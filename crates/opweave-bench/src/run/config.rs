@@ -3,6 +3,8 @@
 
 //! What a benchmark is asked for, and what it stands on.
 
+use std::path::PathBuf;
+
 use opweave_device::{DeviceKind, Instruments};
 use opweave_numerics::{Config, Ground, Mode, RunError};
 use thiserror::Error;
@@ -20,6 +22,10 @@ pub struct BenchConfig {
     pub protocol: Protocol,
     /// An implementation that takes turns with ours.
     pub baseline: Option<String>,
+    /// Programs that measure other libraries in turns with ours: external adapters.
+    pub references: Vec<PathBuf>,
+    /// Where adapters keep what they compile: a folder for each.
+    pub reference_cache: PathBuf,
     /// Cache states, each a series of its own.
     pub caches: Vec<Cache>,
     /// The timer; the mode's own unless asked for.
@@ -66,6 +72,14 @@ pub enum BenchError {
         /// The first case where it is both.
         case: String,
     },
+    /// An adapter that is not there.
+    #[error("use {program} as a reference: {reason}")]
+    Reference {
+        /// The program.
+        program: String,
+        /// Why it cannot be one.
+        reason: String,
+    },
     /// The device is not there.
     #[error("time on {device}: {reason}")]
     Device {
@@ -85,7 +99,7 @@ impl BenchError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Selectors(error) => error.exit_code(),
-            Self::Timer { .. } | Self::Baseline { .. } => 2,
+            Self::Timer { .. } | Self::Baseline { .. } | Self::Reference { .. } => 2,
             Self::Device { .. } | Self::Report(_) => 1,
         }
     }

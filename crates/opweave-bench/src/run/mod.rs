@@ -8,9 +8,11 @@
 //! in progress and keeps every row that was whole.
 
 mod ahead;
+mod arrange;
 mod case;
 mod cold;
 mod config;
+mod external;
 mod plan;
 mod progress;
 mod ready;
@@ -20,6 +22,7 @@ mod subject;
 pub use config::{BenchConfig, BenchError, BenchGround};
 pub use progress::{BenchProgress, Quiet};
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -34,6 +37,7 @@ use crate::report::{BenchReport, ReportError, Row, RowStatus, RunStatus, SCHEMA_
 use crate::sampler::HostClock;
 use ahead::Ahead;
 use case::Bench;
+use external::Adapter;
 
 /// How often the report is written while the run goes on: it grows with the run, and holds every sample.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -60,7 +64,8 @@ pub fn run(
     let mut probe =
         ground.instruments.map(|i| DeviceProbe::new(&**device, i, &*stream, ground.caches.last_level_bytes));
     let mut report = blank(config, ground);
-    let bench = Bench { config, ground, stream: &*stream, timer, clock: HostClock::default() };
+    let references = references(config)?;
+    let bench = Bench { config, ground, stream: &*stream, timer, clock: HostClock::default(), references };
     // A place that cannot be written is found out before the run, not after it.
     save(&report, selectors.output.as_deref())?;
     progress.started(planned.len());
@@ -149,6 +154,27 @@ fn distinct(planned: &[plan::Planned<'_>]) -> Result<(), BenchError> {
         }
     }
     Ok(())
+}
+
+/// The adapters that were named, none of which is started yet.
+fn references(config: &BenchConfig) -> Result<Vec<RefCell<Adapter>>, BenchError> {
+    let refused = |program: &Path, reason: String| {
+        let program = program.display().to_string();
+        Err(BenchError::Reference { program, reason })
+    };
+    let mut adapters = Vec::new();
+    for (place, program) in config.references.iter().enumerate() {
+        if !program.is_file() {
+            return refused(program, "there is no such file".to_owned());
+        }
+        let Some(stem) = program.file_stem() else { return refused(program, "it has no name".to_owned()) };
+        if config.references[..place].iter().any(|other| other.file_stem() == Some(stem)) {
+            return refused(program, "another reference has the same name".to_owned());
+        }
+        let limit = Duration::from_millis(config.selectors.case_limit_ms);
+        adapters.push(RefCell::new(Adapter::new(program, config.reference_cache.join(stem), limit)));
+    }
+    Ok(adapters)
 }
 
 fn save(report: &BenchReport, path: Option<&Path>) -> Result<(), BenchError> {

@@ -3,6 +3,7 @@
 
 //! The whole run on the CPU, with kernels that are right, wrong or fail late.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -29,7 +30,7 @@ use crate::sampler::Subject;
 
 /// What a kernel does to a row of f32.
 #[derive(Clone, Copy, PartialEq)]
-enum Deed {
+pub(super) enum Deed {
     Right,
     /// The last element is left as it was.
     Lazy,
@@ -166,7 +167,7 @@ fn registry(deed: Deed, other: Deed) -> Arc<FrozenRegistry> {
     registry.freeze()
 }
 
-struct Scene {
+pub(super) struct Scene {
     registry: Arc<FrozenRegistry>,
     suites: SuiteSet,
     device: Arc<dyn Device>,
@@ -175,7 +176,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(deed: Deed, other: Deed) -> Self {
+    pub(super) fn new(deed: Deed, other: Deed) -> Self {
         Self {
             registry: registry(deed, other),
             suites: opweave_numerics::suites::builtin().unwrap(),
@@ -186,7 +187,7 @@ impl Scene {
         }
     }
 
-    fn ground(&self) -> BenchGround<'_> {
+    pub(super) fn ground(&self) -> BenchGround<'_> {
         let numerics = Ground {
             registry: &self.registry,
             suites: &self.suites,
@@ -197,13 +198,13 @@ impl Scene {
         BenchGround { numerics, instruments: None, caches: &self.caches }
     }
 
-    fn run(&self, config: &BenchConfig) -> BenchReport {
+    pub(super) fn run(&self, config: &BenchConfig) -> BenchReport {
         run(config, &self.ground(), &mut Quiet).unwrap()
     }
 }
 
 /// One f32 case of one operation, three samples in each of three rounds.
-fn config(operation: &str) -> BenchConfig {
+pub(super) fn config(operation: &str) -> BenchConfig {
     BenchConfig {
         selectors: Config {
             operations: vec![operation.to_owned()],
@@ -214,6 +215,8 @@ fn config(operation: &str) -> BenchConfig {
         },
         protocol: Protocol { iterations: Some(3), rounds: 3, ..Protocol::default() },
         baseline: None,
+        references: Vec::new(),
+        reference_cache: PathBuf::new(),
         caches: vec![Cache::Cold, Cache::Hot],
         timer: None,
         command: vec!["opweave".into(), "bench".into()],

@@ -3,6 +3,8 @@
 
 //! Arguments of `numerics` and `bench` beyond the shared ones.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use opweave_bench::measurement::{Cache, Timer};
 use opweave_bench::protocol::ProtocolOptions;
@@ -30,6 +32,9 @@ pub(crate) struct BenchArgs {
     /// An implementation that takes turns with ours in one run
     #[arg(long, value_name = "NAME|SOLUTION")]
     pub(crate) baseline: Option<String>,
+    /// A program that measures another library in turns with ours (may be given several times); see suites/references
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) reference: Vec<PathBuf>,
     /// Only this cache state, instead of both in turn: cold, hot
     #[arg(long)]
     pub(crate) cache: Option<Cache>,

@@ -3,6 +3,8 @@
 
 //! `opweave bench`.
 
+use std::path::PathBuf;
+
 use opweave_bench::caches::host_caches;
 use opweave_bench::measurement::Cache;
 use opweave_bench::report::{BenchReport, CacheSizes, RowStatus, RunStatus, table};
@@ -30,6 +32,8 @@ pub(crate) fn run(
         selectors: config(&args.select, suite_arguments, path.clone()),
         protocol,
         baseline: args.baseline.clone(),
+        references: args.reference.clone(),
+        reference_cache: reference_cache()?,
         // Cold first: a hot series leaves the caches full of its own inputs.
         caches: args.cache.map_or_else(|| vec![Cache::Cold, Cache::Hot], |only| vec![only]),
         timer: args.timer,
@@ -69,6 +73,14 @@ pub(crate) fn run(
         _ if good => Exit::Good,
         _ => Exit::Bad,
     })
+}
+
+/// Where adapters keep what they compile: an absolute folder, since they may run elsewhere.
+fn reference_cache() -> Result<PathBuf, Failure> {
+    let folder =
+        std::env::var_os("OPWEAVE_BENCH_CACHE_DIR").map_or_else(|| ".opweave/references".into(), PathBuf::from);
+    let absolute = std::path::absolute(&folder);
+    absolute.map_err(|e| Failure::Broken(anyhow::anyhow!("failed to find {}: {e}", folder.display())))
 }
 
 /// The system's word on the caches, or the instruments' where it is silent.

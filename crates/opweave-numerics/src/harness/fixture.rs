@@ -210,7 +210,7 @@ impl<O: Reference> Fixture<O> {
     }
 
     /// The scalars as the operator's argument struct holds them: rounded to their Rust types.
-    fn scalars(&self) -> Result<Vec<f64>, CaseError> {
+    pub(super) fn scalars(&self) -> Result<Vec<f64>, CaseError> {
         let mut nowhere = Nowhere { fixture: self };
         let args = O::assemble(&self.specs, &mut nowhere).map_err(crate::host::HostError::from)?;
         let mut scalars = Scalars(Vec::new());

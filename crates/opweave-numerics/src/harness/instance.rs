@@ -4,6 +4,7 @@
 //! One implementation of a case, with device memory of its own.
 
 use std::cell::OnceCell;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,7 +17,7 @@ use opweave_tensor::{LayoutId, RawTensor};
 
 use super::memory::{Lent, allocate, download, upload};
 use super::prepare::{describe, prepare};
-use super::{CaseError, Fixture, How, Judgement};
+use super::{CaseError, Exchange, Fixture, How, Judgement};
 use crate::compare::check_structure;
 use crate::host::{HostError, HostTensor};
 use crate::report::{FindingKind, Implementation, InputOrigin};
@@ -45,6 +46,16 @@ pub trait PreparedSource: Send {
     /// # Errors
     /// [`CaseError`].
     fn prepare(&self, on: &PrepareOn<'_>) -> Result<Box<dyn PreparedCase>, CaseError>;
+    /// Writes what the call reads to a safetensors file, for another program.
+    ///
+    /// # Errors
+    /// [`CaseError::Environment`]: the file cannot be written, or the case has tensors that share memory.
+    fn export(&self, path: &Path) -> Result<Exchange, CaseError>;
+    /// Judges the outputs that another program made of an exported case, from a safetensors file.
+    ///
+    /// # Errors
+    /// [`CaseError::Environment`]: the file cannot be read, or an output is missing or of another dtype or shape.
+    fn judge_file(&self, path: &Path) -> Result<Judgement, CaseError>;
 }
 
 /// A case prepared on one implementation: what validation judges and what a benchmark times.
@@ -98,6 +109,14 @@ impl<O: Reference> PreparedSource for Arc<Fixture<O>> {
         let implementation = describe(on.row, &prepared);
         let common = Common { prepared, device: Arc::clone(on.device), implementation, preparation_us };
         Ok(Box::new(Instance::new(Arc::clone(self), Arc::new(common))?))
+    }
+
+    fn export(&self, path: &Path) -> Result<Exchange, CaseError> {
+        Fixture::export(self, path)
+    }
+
+    fn judge_file(&self, path: &Path) -> Result<Judgement, CaseError> {
+        Fixture::judge_file(self, path)
     }
 }
 

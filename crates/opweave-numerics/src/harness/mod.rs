@@ -9,6 +9,7 @@
 
 mod batch;
 mod error;
+mod exchange;
 mod fill;
 mod fixture;
 mod graph;
@@ -19,6 +20,7 @@ mod prepare;
 mod sample;
 
 pub use error::CaseError;
+pub use exchange::{Described, Exchange};
 pub use fixture::Fixture;
 pub use instance::{PrepareOn, PreparedCase, PreparedSource};
 pub use judge::{Judgement, verdict};

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! How the samples of a case are arranged: the same for every implementation that takes turns, inside this process or not.
+
+use opweave_device::{DeviceKind, Instruments};
+use opweave_numerics::Mode;
+use opweave_numerics::harness::PreparedCase;
+
+use super::case::{Bench, work};
+use super::cold::{Flush, MAX_SETS, Rotation};
+use super::external::Arranged;
+use super::subject::{Captured, Eager, Replay};
+use crate::instruments::failed;
+use crate::measurement::{Cache, Timer};
+use crate::sampler::{SampleError, Subject, SubjectError};
+
+/// Sets of arguments that calls change, in one graph, where the host puts them back after each replay, one by one.
+const CHANGING_SETS: usize = 32;
+
+/// Memory that the sets of one graph may take in all.
+const GRAPH_BYTES: u64 = 1 << 30;
+
+/// Sets of arguments of all graphs of a series: each is some allocations, which take longer than a small call.
+const ALL_SETS: usize = 512;
+
+/// Calls that change their arguments in one graph, at least, though the caches may not hold so many sets: with fewer, the
+/// start of the replay itself would be timed.
+const CHANGING_CALLS: usize = 8;
+
+/// An arrangement, and what a report says of it.
+pub(super) struct Arrangement {
+    pub(super) arranged: Arranged,
+    pub(super) method: String,
+}
+
+impl Bench<'_> {
+    /// How the samples of `case` are taken in this cache state.
+    pub(super) fn arrange(&self, case: &dyn PreparedCase, cache: Cache) -> Result<Arrangement, SampleError> {
+        let last_level = self.ground.caches.last_level_bytes;
+        let bytes = work(case.cost()).bytes();
+        let (calls, sets, turn, most) = match self.config.selectors.mode {
+            Mode::Eager => (1, 1, bytes, MAX_SETS),
+            Mode::Graph => {
+                let (calls, sets) = self.graph_of(case, cache, bytes)?;
+                (calls, sets, bytes.saturating_mul(sets as u64), (ALL_SETS / sets) as u64)
+            }
+        };
+        let rotation = Rotation::new(cache, turn, last_level, most);
+        let what = match self.config.selectors.mode {
+            Mode::Eager => "sets of arguments".to_owned(),
+            Mode::Graph => format!("graphs of {sets} sets of arguments"),
+        };
+        let method = format!("{what}: {}", rotation.words(cache, turn, last_level));
+        let flush_bytes = if rotation.flush { last_level.saturating_mul(2).max(64) } else { 0 };
+        let arranged = Arranged { timer: self.timer, cache, calls, sets, turns: rotation.sets, flush_bytes };
+        Ok(Arrangement { arranged, method })
+    }
+
+    /// Calls in a graph and the sets of arguments that they go through.
+    fn graph_of(&self, case: &dyn PreparedCase, cache: Cache, bytes: u64) -> Result<(usize, usize), SampleError> {
+        let calls = self.graph_calls(case)?;
+        let memory = match cache {
+            Cache::Cold => GRAPH_BYTES,
+            Cache::Hot => self.ground.caches.last_level_bytes / 2,
+        };
+        let sets = (memory / bytes.max(1)).clamp(1, calls as u64) as usize;
+        if !case.has_reset() {
+            return Ok((calls, sets));
+        }
+        // Each call changes what it reads, so no set runs twice before it is put back.
+        let most = if self.ahead().is_some() { ALL_SETS } else { CHANGING_SETS };
+        let sets = sets.max(CHANGING_CALLS).min(most);
+        Ok((sets, sets))
+    }
+
+    /// The case as something to time.
+    pub(super) fn subject<'s>(
+        &'s self,
+        case: &dyn PreparedCase,
+        arranged: &Arranged,
+    ) -> Result<Box<dyn Subject + 's>, SampleError> {
+        let twins = |count: usize| -> Result<Vec<_>, SubjectError> {
+            (0..count).map(|_| case.twin().map_err(failed)).collect()
+        };
+        let flush = match self.ground.numerics.device {
+            Ok(device) if arranged.flush_bytes > 0 => {
+                Some(Flush::new(&**device, self.ground.instruments, self.stream, arranged.flush_bytes)?)
+            }
+            _ => None,
+        };
+        if self.config.selectors.mode == Mode::Eager {
+            return Ok(Box::new(Eager::new(twins(arranged.turns)?, self.stream, flush, self.timer)?));
+        }
+        let mut graphs = Vec::with_capacity(arranged.turns);
+        for _ in 0..arranged.turns {
+            graphs.push(Captured::new(twins(arranged.sets)?, arranged.calls, self.stream, self.ahead())?);
+        }
+        Ok(Box::new(Replay::new(graphs, arranged.calls, self.stream, flush)?))
+    }
+
+    /// The instruments of a device that works by itself, where work can run ahead of what is timed.
+    fn ahead(&self) -> Option<&dyn Instruments> {
+        let device = self.ground.numerics.device.ok()?;
+        self.ground.instruments.filter(|_| device.key().kind() != DeviceKind::Cpu)
+    }
+
+    /// Calls in a graph: the protocol's number, halved until ten replays fit half the time limit.
+    fn graph_calls(&self, case: &dyn PreparedCase) -> Result<usize, SampleError> {
+        let twin = case.twin().map_err(failed)?;
+        let mut once = Eager::new(vec![twin], self.stream, None, Timer::Wall)?;
+        once.sample()?;
+        let us = once.sample()?.completion_us;
+        let mut calls = self.config.protocol.graph_calls.max(1);
+        while calls > 1 && us * calls as f64 * 10.0 > self.config.protocol.limit_ms * 1e3 / 2.0 {
+            calls /= 2;
+        }
+        Ok(calls)
+    }
+}
