@@ -3,6 +3,13 @@
 
 //! The operators, one module for each family and one file for each operator.
 
+/// The declarations of a family's operators.
+macro_rules! declarations {
+    ([] $family:ident: $($module:ident: $operator:ident),* $(,)?) => {
+        &[$($module::DECLARATION),*]
+    };
+}
+
 pub mod activation;
 pub mod embedding;
 pub mod kv_cache;
@@ -29,4 +36,34 @@ pub const FAMILIES: &[&[OperationDecl]] = &[
 /// Every operation of this workspace.
 pub fn operations() -> impl Iterator<Item = &'static OperationDecl> {
     FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+/// Invokes `$then!` for each family, in the order of [`FAMILIES`], with the types of its operators: what is to be done with
+/// every operator, by its type, is written once as a macro and needs no list. Further tokens go along in brackets.
+///
+/// ```
+/// use opweave_contract::Operator;
+///
+/// macro_rules! names {
+///     ([$into:ident] $family:ident: $($module:ident: $operator:ident),* $(,)?) => {
+///         $($into.push(<opweave_contract::ops::$family::$operator as Operator>::NAME);)*
+///     };
+/// }
+///
+/// let mut found = Vec::new();
+/// opweave_contract::operators!(names found);
+/// assert!(found.iter().copied().eq(opweave_contract::ops::operations().map(|declared| declared.operation)));
+/// ```
+#[macro_export]
+macro_rules! operators {
+    ($then:ident $($with:tt)*) => {
+        $crate::normalization_operators!($then $($with)*);
+        $crate::embedding_operators!($then $($with)*);
+        $crate::rotary_operators!($then $($with)*);
+        $crate::quantization_operators!($then $($with)*);
+        $crate::sampling_operators!($then $($with)*);
+        $crate::kv_cache_operators!($then $($with)*);
+        $crate::activation_operators!($then $($with)*);
+        $crate::softmax_operators!($then $($with)*);
+    };
 }

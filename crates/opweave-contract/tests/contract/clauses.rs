@@ -10,7 +10,6 @@ use opweave_contract::{ArgSpecs, Clause, ContractError, DynDims, Operator, Role}
 use opweave_tensor::{DType, DeviceId, DeviceKind, LayoutId, RawTensor};
 
 use crate::calls::{DEVICE, Source, address, assemble, bounds, dims, problems, specs, with_facts};
-use crate::for_each_operator;
 
 type Covered = (&'static str, BTreeSet<&'static str>);
 

@@ -8,7 +8,6 @@ use opweave_tensor::DType;
 use proptest::prelude::*;
 
 use crate::calls::{Seen, Source, assemble, dims, problems, specs};
-use crate::for_each_operator;
 use crate::probe::{Probe, ProbeProblem, Side};
 
 type Named = (&'static str, usize);

@@ -295,24 +295,15 @@ pub(crate) fn registry(register: impl FnOnce(&mut Registry)) -> Arc<FrozenRegist
 
 /// Registers one kernel of every operator.
 pub(crate) fn register_all(registry: &mut Registry, name: &str, damage: Damage) {
-    use ops::activation::{GeluAndMul, GeluTanhAndMul, SiluAndMul};
-    use ops::embedding::*;
-    use ops::kv_cache::*;
-    use ops::normalization::*;
-    use ops::quantization::*;
-    use ops::rotary::*;
-    use ops::sampling::*;
-    use ops::softmax::{LogSoftmax, Softmax};
-    macro_rules! each {
-        ($($op:ident),* $(,)?) => {
-            $(registry.register::<$op, _>(Arc::new(ByReference::<$op>::new(name, damage))).unwrap();)*
+    macro_rules! register {
+        ([] $family:ident: $($module:ident: $operator:ident),* $(,)?) => {
+            $(
+                let kernel = ByReference::<ops::$family::$operator>::new(name, damage);
+                registry.register::<ops::$family::$operator, _>(Arc::new(kernel)).unwrap();
+            )*
         };
     }
-    each!(RmsNorm, GemmaRmsNorm, FusedAddRmsNorm, FusedAddGemmaRmsNorm, LayerNorm, L2Norm, RmsNormGated);
-    each!(Embedding, RotaryEmbedding, FusedQkNormRope, ReshapePagedCache);
-    each!(QuantizePerTensor, DynamicQuant, Argmax);
-    each!(SiluAndMul, GeluAndMul, GeluTanhAndMul, Softmax, LogSoftmax);
-    each!(RmsNormDynamicQuant, FusedAddRmsNormDynamicQuant);
+    opweave_contract::operators!(register);
 }
 
 /// Runs on the CPU, on one thread.

@@ -5,30 +5,21 @@
 
 use opweave_tensor::DType;
 
-use super::{ACTIVATION_ROUNDING, ActivationProduct, Halves, WIDTHS, mode};
+use super::{ActivationProduct, Halves, WIDTHS, contract, cost};
 use crate::ops::normalization::ACTIVATIONS;
-use crate::{Cost, Erased, ImplementationDecl, Legal, OpContract, OperationDecl, operator};
+use crate::{Erased, ImplementationDecl, Legal, OpContract, OperationDecl, operator};
 
 /// `gelu_tanh_and_mul`: activation and product in f32, one rounding.
-pub static GELU_TANH_AND_MUL_F32: OpContract = OpContract {
-    operation: "gelu_tanh_and_mul",
-    version: 1,
-    mutates: &[],
-    aliases: &[],
-    numerical_mode: mode("activation_product=f32", &[]),
-};
+pub static GELU_TANH_AND_MUL_F32: OpContract = contract("gelu_tanh_and_mul", ActivationProduct::F32);
 
 /// `gelu_tanh_and_mul`: the activation is rounded before the product.
-pub static GELU_TANH_AND_MUL_ROUNDED: OpContract = OpContract {
-    numerical_mode: mode("activation_product=rounded_activation", &[ACTIVATION_ROUNDING]),
-    ..GELU_TANH_AND_MUL_F32
-};
+pub static GELU_TANH_AND_MUL_ROUNDED: OpContract = contract("gelu_tanh_and_mul", ActivationProduct::RoundedActivation);
 
 operator! {
     /// `out = gate / 2 * (1 + tanh(sqrt(2 / pi) * (gate + 0.044715 * gate^3))) * up`, element by element.
     ///
-    /// GEGLU: Shazeer, "GLU Variants Improve Transformer", 2020; the activation is the approximation of Hendrycks and Gimpel,
-    /// 2016.
+    /// GEGLU: Shazeer, "GLU Variants Improve Transformer", 2020; the activation is the approximation of Hendrycks and
+    /// Gimpel, 2016.
     pub GeluTanhAndMul = "gelu_tanh_and_mul";
     problem GeluTanhAndMulProblem {
         required {
@@ -65,7 +56,7 @@ operator! {
         ActivationProduct::F32 => &GELU_TANH_AND_MUL_F32,
         ActivationProduct::RoundedActivation => &GELU_TANH_AND_MUL_ROUNDED,
     };
-    cost |problem, specs, dims| Cost::streaming(specs, dims, 10 * (dims.get(0) * problem.intermediate_size) as u64);
+    cost |problem, specs, dims| cost(specs, dims, problem.intermediate_size);
 }
 
 pub(super) const DECLARATION: OperationDecl = OperationDecl::new(

@@ -15,7 +15,9 @@ pub use silu_and_mul::{SILU_AND_MUL_F32, SILU_AND_MUL_ROUNDED, SiluAndMul, SiluA
 
 use opweave_tensor::DType;
 
-use crate::{Legal, NumericalMode, OperationDecl, RoundTo, Rounding, Saturation, choice};
+use crate::{
+    ArgSpecs, Cost, DynDims, Legal, NumericalMode, OpContract, OperationDecl, RoundTo, Rounding, Saturation, choice,
+};
 
 /// Row widths: twice as many elements still fit 32 bits.
 pub const WIDTHS: Legal = Legal::Range(1, 1 << 30);
@@ -59,13 +61,42 @@ choice! {
 }
 
 /// The rounding that `activation_product=rounded_activation` adds.
-pub(crate) const ACTIVATION_ROUNDING: Rounding = Rounding { value: "activation", to: RoundTo::Activation };
+const ACTIVATION_ROUNDING: Rounding = Rounding { value: "activation", to: RoundTo::Activation };
 
-/// The mode of a gated activation, with these roundings.
-pub(crate) const fn mode(name: &'static str, roundings: &'static [Rounding]) -> NumericalMode {
-    NumericalMode { name, accumulation: DType::F32, roundings, weight_multiply: None, saturation: Saturation::None }
+/// The contract of a gated activation.
+const fn contract(operation: &'static str, product: ActivationProduct) -> OpContract {
+    let (name, roundings): (_, &[Rounding]) = match product {
+        ActivationProduct::F32 => ("activation_product=f32", &[]),
+        ActivationProduct::RoundedActivation => ("activation_product=rounded_activation", &[ACTIVATION_ROUNDING]),
+    };
+    let numerical_mode = NumericalMode {
+        name,
+        accumulation: DType::F32,
+        roundings,
+        weight_multiply: None,
+        saturation: Saturation::None,
+    };
+    OpContract { operation, version: 1, mutates: &[], aliases: &[], numerical_mode }
+}
+
+/// What a gated activation takes: about ten operations for each element of the result.
+fn cost(specs: &ArgSpecs, dims: &DynDims, width: usize) -> Cost {
+    Cost::streaming(specs, dims, 10 * (dims.get(0) * width) as u64)
+}
+
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! activation_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] activation:
+            silu_and_mul: SiluAndMul,
+            gelu_and_mul: GeluAndMul,
+            gelu_tanh_and_mul: GeluTanhAndMul,
+        }
+    };
 }
 
 /// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] =
-    &[silu_and_mul::DECLARATION, gelu_and_mul::DECLARATION, gelu_tanh_and_mul::DECLARATION];
+pub const OPERATIONS: &[OperationDecl] = activation_operators!(declarations);

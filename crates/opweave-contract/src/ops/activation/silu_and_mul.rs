@@ -5,24 +5,15 @@
 
 use opweave_tensor::DType;
 
-use super::{ACTIVATION_ROUNDING, ActivationProduct, Halves, WIDTHS, mode};
+use super::{ActivationProduct, Halves, WIDTHS, contract, cost};
 use crate::ops::normalization::ACTIVATIONS;
-use crate::{Cost, Erased, ImplementationDecl, Legal, OpContract, OperationDecl, operator};
+use crate::{Erased, ImplementationDecl, Legal, OpContract, OperationDecl, operator};
 
 /// `silu_and_mul`: activation and product in f32, one rounding.
-pub static SILU_AND_MUL_F32: OpContract = OpContract {
-    operation: "silu_and_mul",
-    version: 1,
-    mutates: &[],
-    aliases: &[],
-    numerical_mode: mode("activation_product=f32", &[]),
-};
+pub static SILU_AND_MUL_F32: OpContract = contract("silu_and_mul", ActivationProduct::F32);
 
 /// `silu_and_mul`: the activation is rounded before the product.
-pub static SILU_AND_MUL_ROUNDED: OpContract = OpContract {
-    numerical_mode: mode("activation_product=rounded_activation", &[ACTIVATION_ROUNDING]),
-    ..SILU_AND_MUL_F32
-};
+pub static SILU_AND_MUL_ROUNDED: OpContract = contract("silu_and_mul", ActivationProduct::RoundedActivation);
 
 operator! {
     /// `out = gate / (1 + e^-gate) * up`, element by element.
@@ -64,7 +55,7 @@ operator! {
         ActivationProduct::F32 => &SILU_AND_MUL_F32,
         ActivationProduct::RoundedActivation => &SILU_AND_MUL_ROUNDED,
     };
-    cost |problem, specs, dims| Cost::streaming(specs, dims, 10 * (dims.get(0) * problem.intermediate_size) as u64);
+    cost |problem, specs, dims| cost(specs, dims, problem.intermediate_size);
 }
 
 pub(super) const DECLARATION: OperationDecl = OperationDecl::new(

@@ -10,5 +10,17 @@ pub use embedding::{EMBEDDING, Embedding, EmbeddingArgs, EmbeddingProblem, ID_OU
 
 use crate::OperationDecl;
 
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! embedding_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] embedding:
+            embedding: Embedding,
+        }
+    };
+}
+
 /// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = &[embedding::DECLARATION];
+pub const OPERATIONS: &[OperationDecl] = embedding_operators!(declarations);

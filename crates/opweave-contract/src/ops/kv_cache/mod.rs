@@ -12,5 +12,17 @@ pub use reshape_paged_cache::{
 
 use crate::OperationDecl;
 
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! kv_cache_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] kv_cache:
+            reshape_paged_cache: ReshapePagedCache,
+        }
+    };
+}
+
 /// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = &[reshape_paged_cache::DECLARATION];
+pub const OPERATIONS: &[OperationDecl] = kv_cache_operators!(declarations);

@@ -93,8 +93,8 @@ pub const SLOT_OUTSIDE_THE_CACHE: &str = "slot outside the cache";
 operator! {
     /// `cache[slot / page_size, slot % page_size] = row` for row `t` of `k` and `v` and `slot = slot_mapping[t]`.
     ///
-    /// A slot of -1 is padding: its row is skipped. Any other slot outside `0..pages * page_size` is skipped too, and is a
-    /// fault. Rows of `k` and `v` beyond the slots are not looked at.
+    /// A slot of -1 is padding: its row is skipped. Any other slot outside `0..pages * page_size` is skipped too, and is
+    /// a fault. Rows of `k` and `v` beyond the slots are not looked at.
     ///
     /// Kwon and others, "Efficient memory management for large language model serving with PagedAttention", 2023.
     pub ReshapePagedCache = "reshape_paged_cache";

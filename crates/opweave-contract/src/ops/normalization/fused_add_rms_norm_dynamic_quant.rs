@@ -5,62 +5,54 @@
 
 use opweave_tensor::DType;
 
-use super::{
-    ACTIVATIONS, NORM_ROUNDING, NORMALISED_ROUNDING, QuantMode, SUM_ROUNDING, Sum, WIDTHS, WeightMultiply, mode,
-};
-use crate::ops::quantization::{CODES, I8_RANGES, QUOTIENT_ROUNDING, SCALE_ROUNDING, ScaleFormat};
-use crate::{
-    Cost, Erased, ImplementationDecl, Legal, MultiplyIn, NumericalMode, OpContract, OperationDecl, Relation, Rounding,
-    Saturation, ScalarRange, operator,
-};
+use super::{ACTIVATIONS, QuantMode, Sum, WIDTHS, WeightMultiply, quantised};
+use crate::ops::quantization::{CODES, I8_RANGES, ScaleFormat};
+use crate::{Cost, Erased, ImplementationDecl, Legal, OpContract, OperationDecl, Relation, ScalarRange, operator};
 
 /// `fused_add_rms_norm_dynamic_quant`, by `sum`, within it by `mode`, and within that by `weight_multiply`.
 pub static FUSED_ADD_RMS_NORM_DYNAMIC_QUANT: [OpContract; 8] = [
     contract(
         "sum=unrounded mode=composed weight_multiply=f32",
-        &[NORM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING],
-        MultiplyIn::F32,
+        Sum::Unrounded,
+        QuantMode::Composed,
+        WeightMultiply::F32,
     ),
     contract(
         "sum=unrounded mode=composed weight_multiply=after_rounding",
-        &[NORMALISED_ROUNDING, NORM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING],
-        MultiplyIn::Activation,
+        Sum::Unrounded,
+        QuantMode::Composed,
+        WeightMultiply::AfterRounding,
     ),
-    contract("sum=unrounded mode=f32 weight_multiply=f32", &[SCALE_ROUNDING, QUOTIENT_ROUNDING], MultiplyIn::F32),
+    contract("sum=unrounded mode=f32 weight_multiply=f32", Sum::Unrounded, QuantMode::F32, WeightMultiply::F32),
     contract(
         "sum=unrounded mode=f32 weight_multiply=after_rounding",
-        &[NORMALISED_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING],
-        MultiplyIn::Activation,
+        Sum::Unrounded,
+        QuantMode::F32,
+        WeightMultiply::AfterRounding,
     ),
-    contract(
-        "sum=rounded mode=composed weight_multiply=f32",
-        &[SUM_ROUNDING, NORM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING],
-        MultiplyIn::F32,
-    ),
+    contract("sum=rounded mode=composed weight_multiply=f32", Sum::Rounded, QuantMode::Composed, WeightMultiply::F32),
     contract(
         "sum=rounded mode=composed weight_multiply=after_rounding",
-        &[SUM_ROUNDING, NORMALISED_ROUNDING, NORM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING],
-        MultiplyIn::Activation,
+        Sum::Rounded,
+        QuantMode::Composed,
+        WeightMultiply::AfterRounding,
     ),
-    contract(
-        "sum=rounded mode=f32 weight_multiply=f32",
-        &[SUM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING],
-        MultiplyIn::F32,
-    ),
+    contract("sum=rounded mode=f32 weight_multiply=f32", Sum::Rounded, QuantMode::F32, WeightMultiply::F32),
     contract(
         "sum=rounded mode=f32 weight_multiply=after_rounding",
-        &[SUM_ROUNDING, NORMALISED_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING],
-        MultiplyIn::Activation,
+        Sum::Rounded,
+        QuantMode::F32,
+        WeightMultiply::AfterRounding,
     ),
 ];
 
-const fn contract(name: &'static str, roundings: &'static [Rounding], multiply: MultiplyIn) -> OpContract {
+const fn contract(name: &'static str, sum: Sum, values: QuantMode, multiply: WeightMultiply) -> OpContract {
     OpContract {
         operation: "fused_add_rms_norm_dynamic_quant",
         version: 1,
         mutates: &["residual"],
         aliases: &[],
-        numerical_mode: NumericalMode { saturation: Saturation::Finite, ..mode(name, roundings, Some(multiply)) },
+        numerical_mode: quantised(name, sum, values, multiply),
     }
 }
 
@@ -122,7 +114,10 @@ operator! {
     }
     faults []
     contracts [
-        &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[0], &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[1], &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[2], &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[3], &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[4], &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[5], &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[6], &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[7],
+        &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[0], &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[1],
+        &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[2], &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[3],
+        &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[4], &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[5],
+        &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[6], &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[7],
     ] by |problem| match (problem.sum, problem.mode, problem.weight_multiply) {
         (Sum::Unrounded, QuantMode::Composed, WeightMultiply::F32) => &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[0],
         (Sum::Unrounded, QuantMode::Composed, WeightMultiply::AfterRounding) => &FUSED_ADD_RMS_NORM_DYNAMIC_QUANT[1],

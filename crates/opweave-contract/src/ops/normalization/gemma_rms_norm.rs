@@ -28,8 +28,8 @@ pub static GEMMA_RMS_NORM_AFTER_ROUNDING: OpContract = OpContract {
 operator! {
     /// `out = input * rsqrt(mean(input^2) + epsilon) * (1 + weight)`, row by row.
     ///
-    /// The scale `1 + weight` is formed in f32 in every mode: in bf16 it would lose the weight's low bits. A weight that
-    /// already contains the one belongs to `rms_norm`.
+    /// The scale `1 + weight` is formed in f32 in every mode: in bf16 it would lose the weight's low bits. A weight
+    /// that already contains the one belongs to `rms_norm`.
     ///
     /// Gemma Team, "Gemma: Open Models Based on Gemini Research and Technology", 2024; the scale is that of its
     /// published model code.

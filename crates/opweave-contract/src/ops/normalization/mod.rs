@@ -43,6 +43,7 @@ pub use rms_norm_gated::{
 
 use opweave_tensor::DType;
 
+use crate::ops::quantization::{QUOTIENT_ROUNDING, SCALE_ROUNDING};
 use crate::{Legal, MultiplyIn, NumericalMode, OperationDecl, RoundTo, Rounding, Saturation, choice};
 
 /// The dtypes of activations.
@@ -74,8 +75,8 @@ choice! {
 choice! {
     /// Which values of a norm are quantised.
     pub enum QuantMode {
-        /// Those that the norm alone would store, rounded to the activation's dtype: the two operators one after the other
-        /// (vLLM).
+        /// Those that the norm alone would store, rounded to the activation's dtype: the two operators one after the
+        /// other (vLLM).
         Composed = "composed",
         /// Those before that rounding.
         F32 = "f32",
@@ -102,15 +103,57 @@ pub(crate) const fn mode(
     NumericalMode { name, accumulation: DType::F32, roundings, weight_multiply: multiply, saturation: Saturation::None }
 }
 
+/// The mode of a norm that ends in codes, under this name.
+const fn quantised(name: &'static str, sum: Sum, values: QuantMode, multiply: WeightMultiply) -> NumericalMode {
+    let (roundings, multiply): (&[Rounding], _) = match (sum, values, multiply) {
+        (Sum::Unrounded, QuantMode::Composed, WeightMultiply::F32) => {
+            (&[NORM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING], MultiplyIn::F32)
+        }
+        (Sum::Unrounded, QuantMode::Composed, WeightMultiply::AfterRounding) => {
+            (&[NORMALISED_ROUNDING, NORM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING], MultiplyIn::Activation)
+        }
+        (Sum::Unrounded, QuantMode::F32, WeightMultiply::F32) => {
+            (&[SCALE_ROUNDING, QUOTIENT_ROUNDING], MultiplyIn::F32)
+        }
+        (Sum::Unrounded, QuantMode::F32, WeightMultiply::AfterRounding) => {
+            (&[NORMALISED_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING], MultiplyIn::Activation)
+        }
+        (Sum::Rounded, QuantMode::Composed, WeightMultiply::F32) => {
+            (&[SUM_ROUNDING, NORM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING], MultiplyIn::F32)
+        }
+        (Sum::Rounded, QuantMode::Composed, WeightMultiply::AfterRounding) => (
+            &[SUM_ROUNDING, NORMALISED_ROUNDING, NORM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING],
+            MultiplyIn::Activation,
+        ),
+        (Sum::Rounded, QuantMode::F32, WeightMultiply::F32) => {
+            (&[SUM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING], MultiplyIn::F32)
+        }
+        (Sum::Rounded, QuantMode::F32, WeightMultiply::AfterRounding) => {
+            (&[SUM_ROUNDING, NORMALISED_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING], MultiplyIn::Activation)
+        }
+    };
+    NumericalMode { saturation: Saturation::Finite, ..mode(name, roundings, Some(multiply)) }
+}
+
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! normalization_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] normalization:
+            rms_norm: RmsNorm,
+            gemma_rms_norm: GemmaRmsNorm,
+            fused_add_rms_norm: FusedAddRmsNorm,
+            fused_add_gemma_rms_norm: FusedAddGemmaRmsNorm,
+            layer_norm: LayerNorm,
+            l2_norm: L2Norm,
+            rms_norm_gated: RmsNormGated,
+            rms_norm_dynamic_quant: RmsNormDynamicQuant,
+            fused_add_rms_norm_dynamic_quant: FusedAddRmsNormDynamicQuant,
+        }
+    };
+}
+
 /// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = &[
-    rms_norm::DECLARATION,
-    gemma_rms_norm::DECLARATION,
-    fused_add_rms_norm::DECLARATION,
-    fused_add_gemma_rms_norm::DECLARATION,
-    layer_norm::DECLARATION,
-    l2_norm::DECLARATION,
-    rms_norm_gated::DECLARATION,
-    rms_norm_dynamic_quant::DECLARATION,
-    fused_add_rms_norm_dynamic_quant::DECLARATION,
-];
+pub const OPERATIONS: &[OperationDecl] = normalization_operators!(declarations);

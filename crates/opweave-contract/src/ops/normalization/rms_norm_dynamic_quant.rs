@@ -5,36 +5,26 @@
 
 use opweave_tensor::DType;
 
-use super::{ACTIVATIONS, NORM_ROUNDING, NORMALISED_ROUNDING, QuantMode, WIDTHS, WeightMultiply, mode};
-use crate::ops::quantization::{CODES, I8_RANGES, QUOTIENT_ROUNDING, SCALE_ROUNDING, ScaleFormat};
-use crate::{
-    Cost, Erased, ImplementationDecl, Legal, MultiplyIn, NumericalMode, OpContract, OperationDecl, Relation, Rounding,
-    Saturation, ScalarRange, operator,
-};
+use super::{ACTIVATIONS, QuantMode, Sum, WIDTHS, WeightMultiply, quantised};
+use crate::ops::quantization::{CODES, I8_RANGES, ScaleFormat};
+use crate::{Cost, Erased, ImplementationDecl, Legal, OpContract, OperationDecl, Relation, ScalarRange, operator};
 
 /// `rms_norm_dynamic_quant`, by `mode` and, within it, by `weight_multiply`.
 pub static RMS_NORM_DYNAMIC_QUANT: [OpContract; 4] = [
-    contract("mode=composed weight_multiply=f32", &[NORM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING], MultiplyIn::F32),
-    contract(
-        "mode=composed weight_multiply=after_rounding",
-        &[NORMALISED_ROUNDING, NORM_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING],
-        MultiplyIn::Activation,
-    ),
-    contract("mode=f32 weight_multiply=f32", &[SCALE_ROUNDING, QUOTIENT_ROUNDING], MultiplyIn::F32),
-    contract(
-        "mode=f32 weight_multiply=after_rounding",
-        &[NORMALISED_ROUNDING, SCALE_ROUNDING, QUOTIENT_ROUNDING],
-        MultiplyIn::Activation,
-    ),
+    contract("mode=composed weight_multiply=f32", QuantMode::Composed, WeightMultiply::F32),
+    contract("mode=composed weight_multiply=after_rounding", QuantMode::Composed, WeightMultiply::AfterRounding),
+    contract("mode=f32 weight_multiply=f32", QuantMode::F32, WeightMultiply::F32),
+    contract("mode=f32 weight_multiply=after_rounding", QuantMode::F32, WeightMultiply::AfterRounding),
 ];
 
-const fn contract(name: &'static str, roundings: &'static [Rounding], multiply: MultiplyIn) -> OpContract {
+const fn contract(name: &'static str, values: QuantMode, multiply: WeightMultiply) -> OpContract {
     OpContract {
         operation: "rms_norm_dynamic_quant",
         version: 1,
         mutates: &[],
         aliases: &[],
-        numerical_mode: NumericalMode { saturation: Saturation::Finite, ..mode(name, roundings, Some(multiply)) },
+        // There is no sum that could be rounded.
+        numerical_mode: quantised(name, Sum::Unrounded, values, multiply),
     }
 }
 

@@ -59,5 +59,18 @@ pub(crate) const fn mode(name: &'static str, roundings: &'static [Rounding]) -> 
     NumericalMode { name, accumulation: DType::F32, roundings, weight_multiply: None, saturation: Saturation::Finite }
 }
 
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! quantization_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] quantization:
+            quantize_per_tensor: QuantizePerTensor,
+            dynamic_quant: DynamicQuant,
+        }
+    };
+}
+
 /// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = &[quantize_per_tensor::DECLARATION, dynamic_quant::DECLARATION];
+pub const OPERATIONS: &[OperationDecl] = quantization_operators!(declarations);

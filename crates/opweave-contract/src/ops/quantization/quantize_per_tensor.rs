@@ -21,8 +21,8 @@ pub static QUANTIZE_PER_TENSOR: OpContract = OpContract {
 operator! {
     /// `out = saturate(round(input / scale) + zero_point)`, element by element.
     ///
-    /// Jacob et al., "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", 2018;
-    /// for 8-bit floats Micikevicius et al., "FP8 Formats for Deep Learning", 2022.
+    /// Jacob et al., "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference",
+    /// 2018; for 8-bit floats Micikevicius et al., "FP8 Formats for Deep Learning", 2022.
     pub QuantizePerTensor = "quantize_per_tensor";
     problem QuantizePerTensorProblem {
         required {

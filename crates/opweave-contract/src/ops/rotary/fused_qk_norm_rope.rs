@@ -52,8 +52,8 @@ operator! {
     ///
     /// A token whose position has no row in the cache is left as it is, not even normalised, which is a fault.
     ///
-    /// Zhang and Sennrich, 2019 (the norm); Su and others, "RoFormer", 2021 (the turn); together in the published model code
-    /// of Qwen3.
+    /// Zhang and Sennrich, 2019 (the norm); Su and others, "RoFormer", 2021 (the turn); together in the published model
+    /// code of Qwen3.
     pub FusedQkNormRope = "fused_qk_norm_rope";
     problem FusedQkNormRopeProblem {
         required {

@@ -37,5 +37,18 @@ const HEADS: Legal = Legal::Range(1, 1 << 16);
 /// Features that are turned: pairs.
 const ROTARY_DIMS: Legal = Legal::Multiples(2, 1 << 16);
 
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! rotary_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] rotary:
+            rotary_embedding: RotaryEmbedding,
+            fused_qk_norm_rope: FusedQkNormRope,
+        }
+    };
+}
+
 /// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = &[rotary_embedding::DECLARATION, fused_qk_norm_rope::DECLARATION];
+pub const OPERATIONS: &[OperationDecl] = rotary_operators!(declarations);

@@ -50,11 +50,11 @@ pub static ROTARY_EMBEDDING_ROUNDED: OpContract = OpContract {
 };
 
 operator! {
-    /// `a, b = a * cos - b * sin, b * cos + a * sin` for each pair `a, b` among the first `rotary_dim` features of every
-    /// head, with the cosines and sines of the token's position; the other features stay.
+    /// `a, b = a * cos - b * sin, b * cos + a * sin` for each pair `a, b` among the first `rotary_dim` features of
+    /// every head, with the cosines and sines of the token's position; the other features stay.
     ///
-    /// Row `p` of `cos_sin_cache` holds `rotary_dim / 2` cosines and then as many sines. A token whose position has no row
-    /// is left as it is, which is a fault.
+    /// Row `p` of `cos_sin_cache` holds `rotary_dim / 2` cosines and then as many sines. A token whose position has no
+    /// row is left as it is, which is a fault.
     ///
     /// Su and others, "RoFormer", 2021. The pairs are those of `style`.
     pub RotaryEmbedding = "rotary_embedding";

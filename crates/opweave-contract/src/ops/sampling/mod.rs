@@ -9,5 +9,17 @@ pub use argmax::{ARGMAX, Argmax, ArgmaxArgs, ArgmaxProblem, NanOrder};
 
 use crate::OperationDecl;
 
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! sampling_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] sampling:
+            argmax: Argmax,
+        }
+    };
+}
+
 /// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = &[argmax::DECLARATION];
+pub const OPERATIONS: &[OperationDecl] = sampling_operators!(declarations);

@@ -5,24 +5,18 @@
 
 use opweave_tensor::DType;
 
-use super::{WIDTHS, mode};
+use super::{WIDTHS, contract, cost};
 use crate::ops::normalization::ACTIVATIONS;
-use crate::{Cost, Erased, ImplementationDecl, Legal, OpContract, OperationDecl, Relation, ScalarRange, operator};
+use crate::{Erased, ImplementationDecl, Legal, OpContract, OperationDecl, Relation, ScalarRange, operator};
 
 /// `log_softmax`: computed in f32, rounded once.
-pub static LOG_SOFTMAX: OpContract = OpContract {
-    operation: "log_softmax",
-    version: 1,
-    mutates: &[],
-    aliases: &[("out", "input")],
-    numerical_mode: mode(),
-};
+pub static LOG_SOFTMAX: OpContract = contract("log_softmax");
 
 operator! {
     /// `out = (x - m) - ln(sum(e^(x - m)))` with `x = input / temperature` and `m = max(x)`, row by row.
     ///
-    /// The logarithm of [`Softmax`](super::Softmax), whose own would be lost where that is near 0 or 1. Shifted by the maximum first:
-    /// the log of the sum added to a large maximum would vanish in it.
+    /// The logarithm of [`Softmax`](super::Softmax), whose own would be lost where that is near 0 or 1. Shifted by the
+    /// maximum first: the log of the sum added to a large maximum would vanish in it.
     pub LogSoftmax = "log_softmax";
     problem LogSoftmaxProblem {
         required {
@@ -55,7 +49,7 @@ operator! {
     }
     faults []
     contracts [&LOG_SOFTMAX] by |_problem| &LOG_SOFTMAX;
-    cost |problem, specs, dims| Cost::streaming(specs, dims, 12 * (dims.get(0) * problem.width) as u64);
+    cost |problem, specs, dims| cost(specs, dims, problem.width);
 }
 
 pub(super) const DECLARATION: OperationDecl = OperationDecl::new(

@@ -5,19 +5,18 @@
 
 use opweave_tensor::DType;
 
-use super::{WIDTHS, mode};
+use super::{WIDTHS, contract, cost};
 use crate::ops::normalization::ACTIVATIONS;
-use crate::{Cost, Erased, ImplementationDecl, Legal, OpContract, OperationDecl, Relation, ScalarRange, operator};
+use crate::{Erased, ImplementationDecl, Legal, OpContract, OperationDecl, Relation, ScalarRange, operator};
 
 /// `softmax`: computed in f32, rounded once.
-pub static SOFTMAX: OpContract =
-    OpContract { operation: "softmax", version: 1, mutates: &[], aliases: &[("out", "input")], numerical_mode: mode() };
+pub static SOFTMAX: OpContract = contract("softmax");
 
 operator! {
     /// `out = e^(x - m) / sum(e^(x - m))` with `x = input / temperature` and `m = max(x)`, row by row.
     ///
-    /// Bridle, "Probabilistic Interpretation of Feedforward Classification Network Outputs", 1990; shifted by the maximum so that
-    /// nothing overflows.
+    /// Bridle, "Probabilistic Interpretation of Feedforward Classification Network Outputs", 1990; shifted by the maximum
+    /// so that nothing overflows.
     pub Softmax = "softmax";
     problem SoftmaxProblem {
         required {
@@ -50,7 +49,7 @@ operator! {
     }
     faults []
     contracts [&SOFTMAX] by |_problem| &SOFTMAX;
-    cost |problem, specs, dims| Cost::streaming(specs, dims, 12 * (dims.get(0) * problem.width) as u64);
+    cost |problem, specs, dims| cost(specs, dims, problem.width);
 }
 
 pub(super) const DECLARATION: OperationDecl = OperationDecl::new(

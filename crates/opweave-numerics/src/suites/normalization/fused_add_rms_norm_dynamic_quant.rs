@@ -12,30 +12,14 @@ use super::quantized;
 use crate::compare::Tolerance;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments};
 
-/// Rows of public models, in vLLM's order where they are served in 8 bits by it.
-const MODELS: &[Model] = &[
-    model("llama3_8b", 4096, VLLM, 1e-5),
-    model("qwen2_5_7b", 3584, VLLM_I8, 1e-6),
-    model("mistral_7b", 4096, &[], 1e-5),
-    model("deepseek_v3", 7168, VLLM, 1e-6),
-    model("llama3_405b", 16384, VLLM, 1e-5),
-    model("smollm2_135m", 576, &["mode=f32"], 1e-5),
-];
+/// vLLM's order, in 8-bit floats and in integers.
+const MODELS: &[Model] =
+    &quantized::models(&["sum=rounded", "weight_multiply=after_rounding"], &["sum=rounded", "output_dtype=i8"]);
 
-const VLLM: &[&str] = &["sum=rounded", "weight_multiply=after_rounding"];
-const VLLM_I8: &[&str] = &["sum=rounded", "output_dtype=i8"];
+const SHAPE: Shape = quantized::shape(MODELS, None);
 
-const fn model(name: &'static str, hidden_size: usize, facts: &'static [&'static str], epsilon: f64) -> Model {
-    Model { name, hidden_size, dtype: "bf16", facts, epsilon, rows: 1 }
-}
-
-const SHAPE: Shape = Shape {
-    models: MODELS,
-    alias: None,
-    single: "a row of one element has the largest code, and its norm is the weight",
-    zero_rows: None,
-    flat_rows: None,
-};
+/// A norm's largest value is about 3, above in some rows and below in others.
+const FLOORS: quantized::Floors = [("f8e4m3", 3.0 / 448.0), ("i8", 3.0 / 127.0)];
 
 pub(super) struct FusedAddRmsNormDynamicQuantSuite;
 
@@ -47,11 +31,7 @@ impl Suite for FusedAddRmsNormDynamicQuantSuite {
     }
 
     fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<FusedAddRmsNormDynamicQuant>> {
-        let cases = common::cases(&SHAPE, arguments, wide_rows().into_iter().chain(floors()));
-        cases
-            .into_iter()
-            .map(quantized::may_be_constant(|case: &Case<FusedAddRmsNormDynamicQuant>| case.problem.scale_format))
-            .collect()
+        quantized::cases(&SHAPE, arguments, FLOORS, |case| case.problem.scale_format)
     }
 
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<FusedAddRmsNormDynamicQuant>> {
@@ -79,40 +59,4 @@ impl Suite for FusedAddRmsNormDynamicQuantSuite {
     ) -> Tolerance {
         quantized::tolerance(case, case.problem.dtype, case.problem.mode, name, dtype, inputs)
     }
-}
-
-/// Rows of more columns than are normalised at once, also where f32 cannot hold their squares.
-fn wide_rows() -> Vec<Case<FusedAddRmsNormDynamicQuant>> {
-    let mut cases = Vec::new();
-    for dtype in common::DTYPES {
-        for (mode, width) in [("composed", 8192), ("composed", 8193), ("composed", 20_001), ("f32", 20_001)] {
-            let mut facts = common::facts(width, dtype);
-            facts.push(format!("mode={mode}"));
-            let of = |word: &str| {
-                common::case::<FusedAddRmsNormDynamicQuant>(format!("t3_h{width}_{dtype}_{mode}{word}"), &facts, 3)
-            };
-            cases.extend(of(""));
-            if dtype != "f16" {
-                let huge = Fill::Function(|row, column| 3e38 * common::wave(row, column));
-                cases.extend(of("_huge").map(|case| case.fill("input", huge)));
-            }
-        }
-    }
-    cases
-}
-
-/// A least scale above that of some rows, and the whole range of i8.
-fn floors() -> Vec<Case<FusedAddRmsNormDynamicQuant>> {
-    let mut cases = Vec::new();
-    for dtype in common::DTYPES {
-        // A norm's largest value is about 3, above in some rows and below in others.
-        for (codes, floor) in [("f8e4m3", 3.0 / 448.0), ("i8", 3.0 / 127.0)] {
-            let mut facts = common::facts(200, dtype);
-            facts.extend([format!("output_dtype={codes}"), "i8_range=128".to_owned()]);
-            let case = common::case::<FusedAddRmsNormDynamicQuant>(format!("t8_h200_{dtype}_{codes}_floor"), &facts, 8);
-            let input = Fill::Function(|row, column| common::wave(row, column) * 10_f64.powi(row as i32 - 6));
-            cases.extend(case.map(|case| case.fill("input", input).scalar("scale_floor", floor)));
-        }
-    }
-    cases
 }

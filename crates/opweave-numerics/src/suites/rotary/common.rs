@@ -36,7 +36,7 @@ pub(super) const OUTSIDE: [(&str, &[i64]); 2] = [
 
 /// Features of a head and how many of them are turned: heads of models, and such as fit no vector, fill a vector with one
 /// more or less, or take more than one chunk of pairs.
-pub(super) const WIDTHS: &[(usize, usize)] = &[
+const WIDTHS: &[(usize, usize)] = &[
     (2, 2),
     (3, 2),
     (7, 6),
@@ -69,10 +69,77 @@ pub(super) fn fill(argument: &str) -> Fill {
     }
 }
 
+/// Query heads, key heads, features, features turned.
+pub(super) type Shape = (usize, usize, usize, usize);
+
+/// The facts of a problem, `more` behind those that all have.
+pub(super) fn facts((heads, keys, head_dim, rotary_dim): Shape, dtype: &str, more: &[(&str, &str)]) -> Vec<String> {
+    let mut facts = vec![
+        format!("num_heads={heads}"),
+        format!("num_kv_heads={keys}"),
+        format!("head_dim={head_dim}"),
+        format!("rotary_dim={rotary_dim}"),
+        format!("dtype={dtype}"),
+    ];
+    facts.extend(more.iter().map(|(name, value)| format!("{name}={value}")));
+    facts
+}
+
 /// A case of `tokens` tokens at any of the positions.
-pub(super) fn case<O: Operator>(label: &str, facts: &[String], tokens: usize) -> Option<Case<O>> {
-    let case = Case::new(label, O::problem_from(facts).ok()?, &[tokens, POSITIONS]);
+pub(super) fn case<O: Operator>(
+    label: &str,
+    shape: Shape,
+    dtype: &str,
+    more: &[(&str, &str)],
+    tokens: usize,
+) -> Option<Case<O>> {
+    let case = Case::new(label, O::problem_from(&facts(shape, dtype, more)).ok()?, &[tokens, POSITIONS]);
     Some(case.fill("positions", Fill::Integers(0, POSITIONS as i64 - 1)))
+}
+
+/// Decode and prefill of models, each with its style.
+pub(super) fn models<O: Operator>(models: &[(&str, Shape, &str)]) -> Vec<Case<O>> {
+    let mut cases = Vec::new();
+    for (place, &(name, shape, style)) in models.iter().enumerate() {
+        for (tokens, tier) in [(1, Tier::Smoke), (17, Tier::Default), (2048, Tier::Full)] {
+            // One model is enough to see whether anything works at all.
+            let tier = if place == 0 { tier } else { tier.max(Tier::Default) };
+            let (heads, keys, head_dim, _) = shape;
+            let label = format!("{name}_t{tokens}_h{heads}x{keys}_d{head_dim}_bf16");
+            cases.extend(case(&label, shape, "bf16", &[("style", style)], tokens).map(|c| c.tier(tier)));
+        }
+    }
+    cases
+}
+
+/// Heads of all widths, and edges of a small problem that has the facts `more`, in every dtype and style; `own` adds to
+/// the edges what the operator alone has. `rows` are the tensors turned.
+pub(super) fn dtypes_and_styles<O: Operator>(
+    rows: &'static [&'static str],
+    more: &[(&str, &str)],
+    own: fn(&dyn Fn(&str, usize) -> Option<Case<O>>) -> Vec<Case<O>>,
+) -> Vec<Case<O>> {
+    let mut cases = Vec::new();
+    for dtype in DTYPES {
+        for style in ["neox", "interleaved"] {
+            for &(head_dim, rotary_dim) in WIDTHS {
+                let label = format!("t3_h2x1_d{head_dim}_r{rotary_dim}_{dtype}_{style}");
+                cases.extend(case(&label, (2, 1, head_dim, rotary_dim), dtype, &[("style", style)], 3));
+            }
+            let of = |what: &str, tokens: usize| {
+                let label = format!("t{tokens}_h3x2_d20_{dtype}_{style}_{what}");
+                case(&label, (3, 2, 20, 18), dtype, &[&[("style", style)], more].concat(), tokens)
+            };
+            cases.extend(edges(dtype, rows, of));
+            cases.extend(own(&of));
+        }
+    }
+    cases
+}
+
+/// Features turned where a suite's argument gives those of a head: all, or all but a few.
+pub(super) const fn turned(head_dim: usize) -> usize {
+    head_dim - head_dim % 2 - if head_dim > 8 { 4 } else { 0 }
 }
 
 /// The same case with every third position one that the table does not have.
@@ -84,7 +151,7 @@ pub(super) fn outside<O: Operator>(case: Case<O>, positions: &'static [i64]) -> 
 }
 
 /// Layouts, magnitudes and edges of a small problem, `of(what, tokens)` being a plain case; `rows` are the tensors turned.
-pub(super) fn edges<O: Operator>(
+fn edges<O: Operator>(
     dtype: &str,
     rows: &'static [&'static str],
     of: impl Fn(&str, usize) -> Option<Case<O>>,

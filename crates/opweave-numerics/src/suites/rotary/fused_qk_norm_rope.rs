@@ -7,19 +7,19 @@ use opweave_contract::ops::rotary::FusedQkNormRope;
 use opweave_reference::Arguments;
 use opweave_tensor::DType;
 
-use super::common::{self, DTYPES, OUTSIDE, WIDTHS};
+use super::common::{self, DTYPES, OUTSIDE, Shape, case, facts, turned};
 use crate::compare::Tolerance;
 use crate::config::Tier;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments, table_tolerance};
 
-/// Name, query heads, key heads, features, features turned.
-const MODELS: &[(&str, usize, usize, usize, usize)] = &[
-    ("qwen3_8b", 32, 8, 128, 128),
-    ("qwen3_30b_a3b", 32, 4, 128, 128),
-    ("glm4_5", 96, 8, 128, 64),
-    ("apertus_8b", 32, 8, 128, 128),
+/// Name, shape, style.
+const MODELS: &[(&str, Shape, &str)] = &[
+    ("qwen3_8b", (32, 8, 128, 128), "neox"),
+    ("qwen3_30b_a3b", (32, 4, 128, 128), "neox"),
+    ("glm4_5", (96, 8, 128, 64), "neox"),
+    ("apertus_8b", (32, 8, 128, 128), "neox"),
     // Its weight is one less than what multiplies, and is folded when it is loaded.
-    ("gemma3_4b", 8, 4, 256, 256),
+    ("gemma3_4b", (8, 4, 256, 256), "neox"),
 ];
 
 pub(super) struct FusedQkNormRopeSuite;
@@ -36,25 +36,14 @@ impl Suite for FusedQkNormRopeSuite {
         if tokens.is_some() || head_dim.is_some() {
             return combinations(tokens.unwrap_or(5), head_dim.unwrap_or(24));
         }
-        let mut cases = models();
+        let mut cases = common::models(MODELS);
         cases.extend(combinations(5, 24));
-        for dtype in DTYPES {
-            for style in ["neox", "interleaved"] {
-                for &(head_dim, rotary_dim) in WIDTHS {
-                    let label = format!("t3_h2x1_d{head_dim}_r{rotary_dim}_{dtype}_{style}");
-                    cases.extend(case(&label, (2, 1, head_dim, rotary_dim), dtype, &[("style", style)], 3));
-                }
-                // Without values, whose magnitude would hide that of normalised heads.
-                let of = |what: &str, tokens: usize| {
-                    let label = format!("t{tokens}_h3x2_d20_{dtype}_{style}_{what}");
-                    case(&label, (3, 2, 20, 18), dtype, &[("style", style), ("num_value_heads", "0")], tokens)
-                };
-                cases.extend(common::edges(dtype, &["qkv"], of));
-                cases.extend(of("epsilon_large", 4).map(|c| c.scalar("epsilon", 0.75)));
-                let zeros = of("zeros_eps0", 3).map(|c| c.fill("qkv", Fill::Constant(0.0)).scalar("epsilon", 0.0));
-                cases.extend(zeros.map(|c| c.constant("heads of zeros without epsilon are NaN")));
-            }
-        }
+        // Without values, whose magnitude would hide that of normalised heads.
+        cases.extend(common::dtypes_and_styles(&["qkv"], &[("num_value_heads", "0")], |of| {
+            let zeros = of("zeros_eps0", 3).map(|c| c.fill("qkv", Fill::Constant(0.0)).scalar("epsilon", 0.0));
+            let zeros = zeros.map(|c| c.constant("heads of zeros without epsilon are NaN"));
+            of("epsilon_large", 4).map(|c| c.scalar("epsilon", 0.75)).into_iter().chain(zeros).collect()
+        }));
         let far = case("t2_h1x1_d16_bf16_past_2_31", (1, 1, 16, 16), "bf16", &[], 2);
         cases.extend(common::far(far, "qkv", 48));
         let tokens = (1 << 31) / 4096 + 1;
@@ -100,39 +89,9 @@ impl Suite for FusedQkNormRopeSuite {
     }
 }
 
-type Shape = (usize, usize, usize, usize);
-
-fn facts((heads, keys, head_dim, rotary_dim): Shape, dtype: &str, more: &[(&str, &str)]) -> Vec<String> {
-    let mut facts = vec![
-        format!("num_heads={heads}"),
-        format!("num_kv_heads={keys}"),
-        format!("head_dim={head_dim}"),
-        format!("rotary_dim={rotary_dim}"),
-        format!("dtype={dtype}"),
-    ];
-    facts.extend(more.iter().map(|(name, value)| format!("{name}={value}")));
-    facts
-}
-
-fn case(label: &str, shape: Shape, dtype: &str, more: &[(&str, &str)], tokens: usize) -> Option<Case<FusedQkNormRope>> {
-    common::case(label, &facts(shape, dtype, more), tokens)
-}
-
-fn models() -> Vec<Case<FusedQkNormRope>> {
-    let mut cases = Vec::new();
-    for (place, &(name, heads, keys, head_dim, rotary_dim)) in MODELS.iter().enumerate() {
-        for (tokens, tier) in [(1, Tier::Smoke), (17, Tier::Default), (2048, Tier::Full)] {
-            let tier = if place == 0 { tier } else { tier.max(Tier::Default) };
-            let label = format!("{name}_t{tokens}_h{heads}x{keys}_d{head_dim}_bf16");
-            cases.extend(case(&label, (heads, keys, head_dim, rotary_dim), "bf16", &[], tokens).map(|c| c.tier(tier)));
-        }
-    }
-    cases
-}
-
 /// Every mode, style and dtype, weights and tables; all positions in the table, and some not.
 fn combinations(tokens: usize, head_dim: usize) -> Vec<Case<FusedQkNormRope>> {
-    let rotary_dim = head_dim - head_dim % 2 - if head_dim > 8 { 4 } else { 0 };
+    let rotary_dim = turned(head_dim);
     let mut cases = Vec::new();
     for dtype in DTYPES {
         let parameters = if dtype == "f32" { &["f32"][..] } else { &["f32", dtype][..] };

@@ -7,21 +7,21 @@ use opweave_contract::ops::rotary::RotaryEmbedding;
 use opweave_reference::Arguments;
 use opweave_tensor::DType;
 
-use super::common::{self, DTYPES, OUTSIDE, POSITIONS, WIDTHS};
+use super::common::{self, DTYPES, OUTSIDE, POSITIONS, Shape, case, facts, turned};
 use crate::compare::Tolerance;
 use crate::config::Tier;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments, table_tolerance};
 
-/// Name, query heads, key heads, features, features turned, style.
-const MODELS: &[(&str, usize, usize, usize, usize, &str)] = &[
-    ("llama3_8b", 32, 8, 128, 128, "neox"),
-    ("qwen2_5_7b", 28, 4, 128, 128, "neox"),
-    ("gemma2_2b", 8, 4, 256, 256, "neox"),
-    ("phi3_mini", 32, 32, 96, 96, "neox"),
-    ("glm4_9b", 32, 2, 128, 64, "interleaved"),
-    ("gptj_6b", 16, 16, 256, 64, "interleaved"),
+/// Name, shape, style.
+const MODELS: &[(&str, Shape, &str)] = &[
+    ("llama3_8b", (32, 8, 128, 128), "neox"),
+    ("qwen2_5_7b", (28, 4, 128, 128), "neox"),
+    ("gemma2_2b", (8, 4, 256, 256), "neox"),
+    ("phi3_mini", (32, 32, 96, 96), "neox"),
+    ("glm4_9b", (32, 2, 128, 64), "interleaved"),
+    ("gptj_6b", (16, 16, 256, 64), "interleaved"),
     // The rotary part of the latent attention: one key head for all.
-    ("deepseek_v3", 128, 1, 64, 64, "interleaved"),
+    ("deepseek_v3", (128, 1, 64, 64), "interleaved"),
 ];
 
 pub(super) struct RotaryEmbeddingSuite;
@@ -38,23 +38,12 @@ impl Suite for RotaryEmbeddingSuite {
         if tokens.is_some() || head_dim.is_some() {
             return combinations(tokens.unwrap_or(5), head_dim.unwrap_or(24));
         }
-        let mut cases = models();
+        let mut cases = common::models(MODELS);
         cases.extend(combinations(5, 24));
-        for dtype in DTYPES {
-            for style in ["neox", "interleaved"] {
-                for &(head_dim, rotary_dim) in WIDTHS {
-                    let label = format!("t3_h2x1_d{head_dim}_r{rotary_dim}_{dtype}_{style}");
-                    cases.extend(case(&label, (2, 1, head_dim, rotary_dim), dtype, &[("style", style)], 3));
-                }
-                let of = |what: &str, tokens: usize| {
-                    let label = format!("t{tokens}_h3x2_d20_{dtype}_{style}_{what}");
-                    case(&label, (3, 2, 20, 18), dtype, &[("style", style)], tokens)
-                };
-                cases.extend(common::edges(dtype, &["q", "k"], of));
-                cases.extend(of("swapped", 4).map(|c| c.lie(0, 1).inner_gap(3).swapped()));
-                cases.extend(of("q_shifted", 4).map(|c| c.lie_of("q", 0, 1)));
-            }
-        }
+        cases.extend(common::dtypes_and_styles(&["q", "k"], &[], |of| {
+            let swapped = of("swapped", 4).map(|c| c.lie(0, 1).inner_gap(3).swapped());
+            swapped.into_iter().chain(of("q_shifted", 4).map(|c| c.lie_of("q", 0, 1))).collect()
+        }));
         cases.extend(common::far(case("t2_h1x1_d16_bf16_q_past_2_31", (1, 1, 16, 16), "bf16", &[], 2), "q", 16));
         cases.extend(common::far(
             case("t2_h1x1_d16_bf16_table_past_2_31", (1, 1, 16, 16), "bf16", &[], 2),
@@ -108,40 +97,9 @@ impl Suite for RotaryEmbeddingSuite {
     }
 }
 
-type Shape = (usize, usize, usize, usize);
-
-fn facts((heads, keys, head_dim, rotary_dim): Shape, dtype: &str, more: &[(&str, &str)]) -> Vec<String> {
-    let mut facts = vec![
-        format!("num_heads={heads}"),
-        format!("num_kv_heads={keys}"),
-        format!("head_dim={head_dim}"),
-        format!("rotary_dim={rotary_dim}"),
-        format!("dtype={dtype}"),
-    ];
-    facts.extend(more.iter().map(|(name, value)| format!("{name}={value}")));
-    facts
-}
-
-fn case(label: &str, shape: Shape, dtype: &str, more: &[(&str, &str)], tokens: usize) -> Option<Case<RotaryEmbedding>> {
-    common::case(label, &facts(shape, dtype, more), tokens)
-}
-
-fn models() -> Vec<Case<RotaryEmbedding>> {
-    let mut cases = Vec::new();
-    for (place, &(name, heads, keys, head_dim, rotary_dim, style)) in MODELS.iter().enumerate() {
-        for (tokens, tier) in [(1, Tier::Smoke), (17, Tier::Default), (2048, Tier::Full)] {
-            let tier = if place == 0 { tier } else { tier.max(Tier::Default) };
-            let label = format!("{name}_t{tokens}_h{heads}x{keys}_d{head_dim}_bf16");
-            let case = case(&label, (heads, keys, head_dim, rotary_dim), "bf16", &[("style", style)], tokens);
-            cases.extend(case.map(|c| c.tier(tier)));
-        }
-    }
-    cases
-}
-
 /// Every mode, style and dtype; all positions in the table, and some not.
 fn combinations(tokens: usize, head_dim: usize) -> Vec<Case<RotaryEmbedding>> {
-    let rotary_dim = head_dim - head_dim % 2 - if head_dim > 8 { 4 } else { 0 };
+    let rotary_dim = turned(head_dim);
     let mut cases = Vec::new();
     for dtype in DTYPES {
         let tables = if dtype == "f32" { &["f32"][..] } else { &["f32", dtype][..] };
