@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::process::Program;
-use crate::{features, kernels, license, markdown, model, new, odd_shapes, opweave, package, tidy};
+use crate::{features, format, kernels, license, markdown, model, new, odd_shapes, opweave, package, tidy};
 
 /// Which steps to run.
 #[derive(Args)]
@@ -35,7 +35,7 @@ struct Step {
 }
 
 const STEPS: &[Step] = &[
-    Step { name: "fmt", what: "the code is formatted", run: fmt },
+    Step { name: "fmt", what: "the code is formatted", run: format::check },
     Step { name: "tidy", what: "the source tree keeps its rules", run: tidy::run },
     Step { name: "license", what: "licences of dependencies and packages", run: license::run },
     Step { name: "clippy", what: "no warning in any target", run: clippy },
@@ -95,11 +95,6 @@ fn summary(times: &[(&str, Duration)], good: bool) {
     }
     let total: Duration = times.iter().map(|(_, time)| time).sum();
     eprintln!("{} steps in {:.1} s", times.len(), total.as_secs_f64());
-}
-
-fn fmt(root: &Path) -> Result<()> {
-    Program::cargo(root).args("fmt --all --check").run()?;
-    Program::cargo(&root.join("tests/outside")).args("fmt --check").run()
 }
 
 fn clippy(root: &Path) -> Result<()> {

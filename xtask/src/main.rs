@@ -5,6 +5,7 @@
 mod bundle;
 mod ci;
 mod features;
+mod format;
 mod kernels;
 mod license;
 mod markdown;
@@ -35,6 +36,8 @@ struct Cli {
 enum Command {
     /// Check the source tree: crate arrows, unsafe code, headers, sizes, invariants
     Tidy,
+    /// Format every file, also those that `cargo fmt` does not see
+    Fmt(format::Options),
     /// Run every check that a change must pass, and stop at the first that fails
     Ci(ci::Options),
     /// Begin an operator, a kernel or a solution: writes its files and says what is left
@@ -83,6 +86,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     let root = workspace::root()?;
     match cli.command {
         Command::Tidy => tidy::run(&root)?,
+        Command::Fmt(options) => format::run(&root, &options)?,
         Command::Ci(options) => ci::run(&root, &options)?,
         Command::New(new) => new::run(&root, &new)?,
         Command::Numerics(arguments) => return opweave::run(&root, "numerics", &arguments),

@@ -8,6 +8,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+/// How many arguments of a command are shown.
+const SHOWN: usize = 12;
+
 /// A command that runs in the workspace's root.
 pub(crate) struct Program {
     command: Command,
@@ -49,14 +52,16 @@ impl Program {
         self
     }
 
-    /// The command as a person would type it.
+    /// The command as a person would type it, without the end of one that nobody would.
     pub(crate) fn line(&self) -> String {
         let program = Path::new(self.command.get_program()).file_name().unwrap_or_default().to_string_lossy();
         let words = self.command.get_args().map(|word| {
             let word = word.to_string_lossy();
             if word.is_empty() || word.contains(char::is_whitespace) { format!("'{word}'") } else { word.into_owned() }
         });
-        std::iter::once(program.into_owned()).chain(words).collect::<Vec<_>>().join(" ")
+        let more = self.command.get_args().len().saturating_sub(SHOWN);
+        let rest = (more > 0).then(|| format!("and {more} more"));
+        std::iter::once(program.into_owned()).chain(words.take(SHOWN)).chain(rest).collect::<Vec<_>>().join(" ")
     }
 
     /// Runs it and returns its exit code.
@@ -99,6 +104,8 @@ mod tests {
         assert_eq!(error.to_string(), "sh -c 'exit 3' ended with exit code 3");
         let error = Program::new("sh", here).args("-c").arg("echo why >&2; exit 1").read().unwrap_err();
         assert!(error.to_string().contains("why"), "{error}");
+        let files = (0..30).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
+        assert!(Program::new("echo", here).args(&files).line().ends_with("10 11 and 18 more"));
         assert!(Program::new("no-such-program", here).run().unwrap_err().to_string().contains("failed to start"));
     }
 }

@@ -9,6 +9,7 @@ mod arrows;
 mod headers;
 mod invariants;
 mod modesty;
+mod pages;
 mod places;
 mod sizes;
 mod source;
@@ -53,6 +54,14 @@ impl fmt::Display for Finding {
     }
 }
 
+/// Every finding on the tree under `root`, sorted.
+///
+/// # Errors
+/// If the tree could not be read.
+pub(crate) fn findings(root: &Path) -> Result<Vec<Finding>> {
+    check(&Tree::read(root)?, &crate::workspace::members(root)?)
+}
+
 /// Runs every rule on the tree under `root` and prints the findings.
 ///
 /// # Errors
@@ -78,6 +87,7 @@ fn check(tree: &Tree, metadata: &Metadata) -> Result<Vec<Finding>> {
     findings.extend(headers::check(tree));
     findings.extend(invariants::check(tree, architecture));
     findings.extend(modesty::check(tree, architecture));
+    findings.extend(pages::check(tree));
     findings.extend(places::check(tree));
     findings.extend(sizes::check(tree));
     findings.extend(stems::check(tree));
@@ -111,9 +121,7 @@ mod tests {
 
     #[test]
     fn the_tree_is_tidy() {
-        let root = crate::workspace::root().unwrap();
-        let tree = Tree::read(&root).unwrap();
-        let findings = check(&tree, &crate::workspace::members(&root).unwrap()).unwrap();
+        let findings = findings(&crate::workspace::root().unwrap()).unwrap();
         let text: Vec<String> = findings.iter().map(Finding::to_string).collect();
         assert!(text.is_empty(), "{}", text.join("\n"));
     }

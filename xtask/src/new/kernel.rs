@@ -26,13 +26,16 @@ pub(super) fn scaffold(root: &Path, operator: &Name, variant: &Name) -> Result<S
         include_str!("../../templates/kernel/row.rs.tmpl"),
         &values,
     )?;
-    let rows = format!("{ROWS}/{family}/mod.rs");
     scaffold.edits = vec![
-        Edit { file: rows.clone(), line: format!("mod {module};"), place: Place::Among("mod ") },
         Edit {
-            file: rows,
-            line: format!("    {module}::register(registry)?;"),
-            place: Place::Before { text: "    rows::<", after: "fn register" },
+            file: format!("{ROWS}/{family}/mod.rs"),
+            line: format!("pub(super) mod {module};"),
+            place: Place::After("_operators!(modules);"),
+        },
+        Edit {
+            file: format!("{ROWS}/mod.rs"),
+            line: format!("    {family}::{module}::register(registry)?;"),
+            place: Place::Before { text: "    Ok(())", after: "fn register" },
         },
         Edit {
             file: format!("{CONTRACTS}/{family}/{name}.rs"),

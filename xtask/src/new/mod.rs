@@ -17,7 +17,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
-use crate::process::Program;
+use crate::format;
 
 use names::Name;
 use scaffold::Scaffold;
@@ -55,9 +55,9 @@ pub(crate) fn run(root: &Path, new: &New) -> Result<()> {
     scaffold.write(root)?;
     scaffold.report();
     // Names differ in length, and so do the line breaks that go with them.
-    let formatted = Program::cargo(root).args("fmt --all").run();
+    let formatted = format::run(root, &format::Options::default());
     formatted
-        .context("everything above is written; where a line does not fit its file, mend it and run cargo fmt --all")
+        .context("everything above is written; where a line does not fit its file, mend it and run cargo xtask fmt")
 }
 
 fn scaffold(root: &Path, new: &New) -> Result<Scaffold> {

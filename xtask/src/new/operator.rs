@@ -2,9 +2,10 @@
 // Copyright 2026 The opweave authors
 //! The skeleton of an operator, and of its family where that is new.
 
+use std::fs;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::names::Name;
 use super::scaffold::{Edit, Place, Scaffold};
@@ -76,41 +77,23 @@ pub(super) fn scaffold(root: &Path, family: &Name, name: &Name) -> Result<Scaffo
         &values,
     )?;
 
-    let mut edit = |station: &Station, inside: bool, line: String, place: Place| {
-        let middle = if inside { format!("{family}/") } else { String::new() };
-        scaffold.edits.push(Edit { file: format!("{}/{middle}mod.rs", station.folder), line, place });
-    };
+    let mut edit = |file: String, line: String, place: Place| scaffold.edits.push(Edit { file, line, place });
     if known {
-        let types = format!("{{{camel}, {camel}Args, {camel}Problem}};");
-        let all = format!("{{{upper}, {camel}, {camel}Args, {camel}Problem}};");
-        edit(&CONTRACT, true, format!("mod {name};"), Place::Among("mod "));
-        edit(&CONTRACT, true, format!("pub use {name}::{all}"), Place::Among("pub use "));
-        edit(&CONTRACT, true, format!("{name}::DECLARATION"), list("const OPERATIONS"));
-        edit(&REFERENCE, true, format!("pub mod {name};"), Place::Among("pub mod "));
-        edit(&CPU, true, format!("mod {name};"), Place::Among("mod "));
-        let row = format!("    rows::<opweave_contract::ops::{family}::{camel}>(registry)?;");
-        edit(&CPU, true, row, before("    rows::<", "fn register"));
-        edit(&FUNCTION, true, format!("mod {name};"), Place::Among("mod "));
-        edit(&FUNCTION, true, format!("pub use {name}::{name};"), Place::Among("pub use "));
-        edit(&FUNCTION, true, format!("pub use opweave_contract::ops::{family}::{types}"), Place::Among("pub use "));
-        edit(&SUITE, true, format!("mod {name};"), Place::Among("mod "));
-        edit(&SUITE, true, format!("    set.add({name}::{camel}Suite)?;"), before("    set.add", "fn add"));
+        // The only list that an operator joins: everything else is made from it.
+        let list = Place::Before { text: "        }", after: "_operators {" };
+        edit(format!("{}/{family}/mod.rs", CONTRACT.folder), format!("            {name}: {camel},"), list);
     } else {
-        edit(&CONTRACT, false, format!("pub mod {family};"), Place::Among("pub mod "));
-        edit(&CONTRACT, false, format!("{family}::OPERATIONS"), list("const FAMILIES"));
-        edit(&REFERENCE, false, format!("pub mod {family};"), Place::Among("pub mod "));
-        edit(&CPU, false, format!("mod {family};"), Place::Among("mod "));
-        edit(&CPU, false, format!("    {family}::register(registry)?;"), before("::register(registry)", "fn register"));
-        edit(&FUNCTION, false, format!("mod {family};"), Place::Among("mod "));
-        edit(&FUNCTION, false, format!("pub use {family}::*;"), Place::Among("pub use "));
-        edit(&SUITE, false, format!("mod {family};"), Place::Among("mod "));
-        edit(&SUITE, false, format!("    {family}::add(&mut set)?;"), before("::add(&mut set)", "fn builtin"));
+        let all = |station: &Station| format!("{}/mod.rs", station.folder);
+        edit(all(&CONTRACT), format!("pub mod {family};"), Place::Among("pub mod "));
+        edit(all(&CONTRACT), format!("{family}::OPERATIONS"), Place::List { head: "const FAMILIES" });
+        let list = format!("        $crate::{family}_operators!($then $($with)*);");
+        edit(all(&CONTRACT), list, Place::Before { text: "    };", after: "macro_rules! operators" });
+        edit(all(&REFERENCE), format!("pub mod {family};"), Place::Among("pub mod "));
+        edit(all(&CPU), format!("mod {family};"), Place::Among("mod "));
+        edit(all(&FUNCTION), format!("mod {family};"), Place::Among("mod "));
+        edit(all(&FUNCTION), format!("pub use {family}::*;"), Place::Among("pub use "));
+        edit(all(&SUITE), format!("mod {family};"), Place::Among("mod "));
     }
-    scaffold.edits.push(Edit {
-        file: "crates/opweave-contract/tests/contract/main.rs".to_owned(),
-        line: format!("            $function::<opweave_contract::ops::{family}::{camel}>(),"),
-        place: before("];", "let mut covered"),
-    });
     scaffold.left = vec![
         format!("run it as it is: cargo xtask numerics --operation {name}"),
         "the contract: the formula and its source, the modes, the facts with their legal values, the tensors".into(),
@@ -121,15 +104,19 @@ pub(super) fn scaffold(root: &Path, family: &Name, name: &Name) -> Result<Scaffo
         format!(
             "docs/contracts/{name}.md; OPWEAVE_UPDATE_PAGES=1 cargo test -p opweave-contract fills in its declaration"
         ),
-        format!("{camel} in a list of `register_all` in crates/opweave-numerics/tests/numerics/support.rs"),
     ];
     Ok(scaffold)
 }
 
-fn before(text: &'static str, after: &'static str) -> Place {
-    Place::Before { text, after }
-}
-
-fn list(head: &'static str) -> Place {
-    Place::List { head }
+/// The families that have operators, sorted.
+pub(super) fn families(root: &Path) -> Result<Vec<String>> {
+    let mut families = Vec::new();
+    for entry in fs::read_dir(root.join(CONTRACT.folder)).context("failed to list the families")? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            families.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    families.sort();
+    Ok(families)
 }

@@ -31,6 +31,8 @@ pub(crate) struct Edit {
 pub(crate) enum Place {
     /// Among the lines that start with this text, in byte order.
     Among(&'static str),
+    /// After the first line with this text.
+    After(&'static str),
     /// Before the first line with `text`, from the first line with `after` on.
     Before { text: &'static str, after: &'static str },
     /// The last item of the list that the line with `head` begins and `];` ends.
@@ -122,6 +124,10 @@ impl Edit {
                 let end = if lines[last].ends_with('{') { with(";", last)? } else { last };
                 lines.insert(next.unwrap_or(end + 1), self.line.clone());
             }
+            Place::After(text) => {
+                let at = with(text, 0)?;
+                lines.insert(at + 1, self.line.clone());
+            }
             Place::Before { text, after } => {
                 let at = with(text, with(after, 0)?)?;
                 lines.insert(at, self.line.clone());
@@ -178,6 +184,8 @@ mod tests {
         let broken = "const A: &[u8] =\n    &[1, 2];\n";
         let longer = "const A: &[u8] =\n    &[1, 2, 3];\n";
         assert_eq!(edit("3", Place::List { head: "const A" }).apply(broken).unwrap(), longer);
+        let call = "m!(a);\n\nuse b;\n";
+        assert_eq!(edit("mod c;", Place::After("m!(")).apply(call).unwrap(), "m!(a);\nmod c;\n\nuse b;\n");
         let row = Place::Within { start: "| `a`", from: "`b`" };
         assert_eq!(edit("`b`, `c`", row).apply("| `a` | `b` |\n").unwrap(), "| `a` | `b`, `c` |\n");
     }

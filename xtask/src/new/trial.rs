@@ -2,18 +2,27 @@
 // Copyright 2026 The opweave authors
 //! Everything that `cargo xtask new` can begin, begun in a copy of the tree, built, checked and run.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::{New, scaffold};
+use super::{New, operator, scaffold};
+use crate::format;
 use crate::process::Program;
 use crate::tidy::{self, Tree};
 
 /// The copy's place, and that of what is built from it: both stay for the next time.
 const COPY: &str = "target/scaffold/tree";
 const BUILD: &str = "target/scaffold/build";
+
+/// Kernels that are run once need not be fast, and are most of what the compiler has to do.
+const QUICK: &str = "--package opweave-cli --config profile.dev.package.opweave-cpu.opt-level=1 \
+                     --config profile.dev.package.opweave-numerics.opt-level=1 --config profile.dev.debug=false";
+
+/// How many cases a suite has at least.
+const CASES: usize = 100;
 
 /// Begins one of each in a copy of the tree under `root`.
 ///
@@ -23,14 +32,22 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let copy = root.join(COPY);
     begin(root, &copy)?;
     turn_on(&copy)?;
-    tidy::run(&copy).context("the skeletons are not tidy")?;
+    judge(&copy)?;
 
     let cargo = || Program::cargo(&copy).env("CARGO_TARGET_DIR", root.join(BUILD));
     cargo().args("clippy --quiet --offline --workspace -- -D warnings").run()?;
-    let numerics =
-        |arguments: &str| cargo().args("run --quiet --offline --package opweave-cli -- numerics").args(arguments).run();
-    numerics("--operation trial_norm --operation trial_scale --operation another_scale")?;
-    for row in ["cpu.native.rms_norm.trial", "cpu.native.trial_norm.other", "cpu.trial.rms_norm"] {
+    let opweave =
+        |arguments: &str| cargo().args("run --quiet --offline").args(QUICK).args("-- numerics").args(arguments);
+    let numerics = |arguments: &str| opweave(arguments).run();
+    let operations: Vec<String> = operators(root)?.iter().map(|(_, name)| format!("--operation {name}")).collect();
+    numerics(&operations.join(" "))?;
+    let list = opweave("--list --operation trial_scale").read()?;
+    let cases: BTreeSet<String> =
+        list.lines().filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect();
+    if cases.len() < CASES {
+        bail!("the suite of a new operator has {} cases, and its test wants {CASES}", cases.len());
+    }
+    for row in ["cpu.native.rms_norm.trial", "cpu.native.trial_normalization.other", "cpu.trial.rms_norm"] {
         numerics(&format!("--implementation {row}"))?;
     }
     println!("scaffold: what `cargo xtask new` writes builds, is tidy and passes its numerics");
@@ -53,18 +70,28 @@ fn begin(root: &Path, copy: &Path) -> Result<()> {
     }
     Program::new("git", copy).args("init --quiet .").run()?;
     let name = |text: &str| text.parse().map_err(anyhow::Error::msg);
-    for new in [
-        New::Operator { family: name("normalization")?, name: name("trial_norm")? },
-        New::Operator { family: name("trial")?, name: name("trial_scale")? },
-        New::Operator { family: name("trial")?, name: name("another_scale")? },
-        New::Kernel { operator: name("rms_norm")?, variant: name("trial")? },
-        New::Kernel { operator: name("trial_norm")?, variant: name("other")? },
-        New::Solution { name: name("trial")? },
-    ] {
-        scaffold(copy, &new)?.write(copy)?;
-        Program::cargo(copy).args("fmt --all").run()?;
+    let mut all = Vec::new();
+    for (family, operator) in operators(root)? {
+        all.push(New::Operator { family: name(&family)?, name: name(&operator)? });
     }
-    Ok(())
+    all.extend([
+        New::Kernel { operator: name("rms_norm")?, variant: name("trial")? },
+        New::Kernel { operator: name("trial_normalization")?, variant: name("other")? },
+        New::Solution { name: name("trial")? },
+    ]);
+    for new in all {
+        scaffold(copy, &new)?.write(copy)?;
+    }
+    format::run(copy, &format::Options::default())
+}
+
+/// An operator for each family of the tree, and two for one that is begun with them.
+fn operators(root: &Path) -> Result<Vec<(String, String)>> {
+    let known = operator::families(root)?
+        .into_iter()
+        .filter(|family| family != "trial")
+        .map(|family| (family.clone(), format!("trial_{family}")));
+    Ok(known.chain(["trial_scale", "another_scale"].map(|name| ("trial".to_owned(), name.to_owned()))).collect())
 }
 
 /// What the solution's skeleton leaves to its author: the binary has it.
@@ -86,6 +113,20 @@ fn turn_on(copy: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Checks that the copy is tidy but for what the skeletons leave open: the generated parts of the operators' pages.
+fn judge(copy: &Path) -> Result<()> {
+    let found = tidy::findings(copy)?;
+    let pages: BTreeSet<String> =
+        operators(copy)?.iter().map(|(_, name)| format!("docs/contracts/{name}.md")).collect();
+    let (open, wrong): (Vec<_>, Vec<_>) =
+        found.iter().partition(|finding| pages.contains(&finding.path) && finding.message.contains("fills it"));
+    if !wrong.is_empty() || open.len() != 2 * pages.len() {
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        bail!("the skeletons are not tidy, or tidy does not say what is open in them:\n{}", found.join("\n"));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +137,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("tree");
         begin(&crate::workspace::root().unwrap(), &copy).unwrap();
-        tidy::run(&copy).unwrap();
+        judge(&copy).unwrap();
     }
 }

@@ -34,6 +34,12 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let operators = operators(tree);
     for (family, stem) in &operators {
+        let list = format!("{OPERATORS}{family}/mod.rs");
+        let listed = tree.text(&list).is_some_and(|text| text.contains(&format!("            {stem}: ")));
+        if !listed {
+            let message = format!("operator {stem} is not in {family}_operators! of {list}: nothing would compile it");
+            findings.push(Finding::new(&format!("{OPERATORS}{family}/{stem}.rs"), 0, message));
+        }
         for (place, extension, what) in PLACES {
             let file = format!("/{stem}.{extension}");
             if !tree.files.iter().any(|f| f.path.starts_with(place) && f.path.ends_with(&file)) {
@@ -57,6 +63,8 @@ mod tests {
     use super::*;
 
     const CONTRACT: (&str, &str) = ("crates/opweave-contract/src/ops/normalization/l2_norm.rs", "operator! {}");
+    const LIST: (&str, &str) =
+        ("crates/opweave-contract/src/ops/normalization/mod.rs", "            l2_norm: L2Norm,\n");
     const ALL: [&str; 5] = [
         "crates/opweave-reference/src/ops/normalization/l2_norm.rs",
         "crates/opweave-cpu/src/ops/normalization/l2_norm.rs",
@@ -69,7 +77,7 @@ mod tests {
     fn an_operator_that_lacks_one_of_its_files_is_found() {
         let tree = |left_out: usize| {
             let kept = ALL.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, path)| (*path, ""));
-            tree_of(&kept.chain([CONTRACT]).collect::<Vec<_>>())
+            tree_of(&kept.chain([CONTRACT, LIST]).collect::<Vec<_>>())
         };
         assert!(check(&tree(ALL.len())).is_empty());
         for (at, (_, _, what)) in PLACES.iter().enumerate() {
@@ -77,6 +85,15 @@ mod tests {
             assert_eq!(found.len(), 1, "{found:?}");
             assert!(found[0].message.contains(&format!("l2_norm of normalization has no {what}")), "{found:?}");
         }
+    }
+
+    #[test]
+    fn an_operator_that_its_family_does_not_list_is_found() {
+        let list = (LIST.0, "macro_rules! normalization_operators {\n            rms_norm: RmsNorm,\n}\n");
+        let files: Vec<_> = ALL.iter().map(|path| (*path, "")).chain([CONTRACT, list]).collect();
+        let found = check(&tree_of(&files));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].message.contains("l2_norm is not in normalization_operators! of"), "{found:?}");
     }
 
     #[test]

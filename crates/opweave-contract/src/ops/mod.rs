@@ -3,10 +3,16 @@
 
 //! The operators, one module for each family and one file for each operator.
 
-/// The declarations of a family's operators.
-macro_rules! declarations {
+/// What a family's list makes of it: its modules, what they export, and their declarations.
+macro_rules! family {
     ([] $family:ident: $($module:ident: $operator:ident),* $(,)?) => {
-        &[$($module::DECLARATION),*]
+        $(
+            mod $module;
+            pub use $module::*;
+        )*
+
+        /// The operations of this family and the rows that exist for them.
+        pub const OPERATIONS: &[crate::OperationDecl] = &[$($module::DECLARATION),*];
     };
 }
 

@@ -3,6 +3,18 @@
 
 //! Launchers: from the arguments of a call to a kernel body. One file for each operator.
 
+/// The files of a family: one for each operator.
+macro_rules! modules {
+    ([] $family:ident: $($module:ident: $operator:ident),* $(,)?) => { $(mod $module;)* };
+}
+
+/// The rows of a family: those of each operator.
+macro_rules! rows {
+    ([$registry:ident] $family:ident: $($module:ident: $operator:ident),* $(,)?) => {
+        $(rows::<opweave_contract::ops::$family::$operator>($registry)?;)*
+    };
+}
+
 mod activation;
 mod embedding;
 mod kv_cache;
@@ -12,17 +24,20 @@ mod rotary;
 mod sampling;
 mod softmax;
 
+use opweave_reference::Reference;
 use opweave_registry::{Registry, RegistryError};
+
+use crate::native::{self, Native};
+use crate::reference;
 
 /// Registers every row of this crate.
 pub(crate) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
-    activation::register(registry)?;
-    embedding::register(registry)?;
-    kv_cache::register(registry)?;
-    normalization::register(registry)?;
-    quantization::register(registry)?;
-    rotary::register(registry)?;
-    sampling::register(registry)?;
-    softmax::register(registry)?;
+    opweave_contract::operators!(rows registry);
     Ok(())
+}
+
+/// The rows that every operator has.
+fn rows<O: Native + Reference>(registry: &mut Registry) -> Result<(), RegistryError> {
+    native::register::<O>(registry)?;
+    reference::register::<O>(registry)
 }

@@ -3,6 +3,16 @@
 
 //! The suites of opweave's operators: one file for each, under the operator's own stem.
 
+/// The files of a family: one for each operator.
+macro_rules! modules {
+    ([] $family:ident: $($module:ident: $operator:ident),* $(,)?) => { $(pub(super) mod $module;)* };
+}
+
+/// Adds the suites of a family.
+macro_rules! add {
+    ([$set:ident] $family:ident: $($module:ident: $operator:ident),* $(,)?) => { $($set.add($family::$module::Cases)?;)* };
+}
+
 mod activation;
 mod embedding;
 mod kv_cache;
@@ -20,14 +30,7 @@ use crate::suite::{CatalogDefect, SuiteSet};
 /// [`CatalogDefect`]; a test holds that there is none.
 pub fn builtin() -> Result<SuiteSet, CatalogDefect> {
     let mut set = SuiteSet::new();
-    kv_cache::add(&mut set)?;
-    rotary::add(&mut set)?;
-    embedding::add(&mut set)?;
-    activation::add(&mut set)?;
-    normalization::add(&mut set)?;
-    quantization::add(&mut set)?;
-    sampling::add(&mut set)?;
-    softmax::add(&mut set)?;
+    opweave_contract::operators!(add set);
     Ok(set)
 }
 

@@ -3,6 +3,11 @@
 
 //! The references, one module for each family and one file for each operator.
 
+/// The files of a family: one for each operator.
+macro_rules! modules {
+    ([] $family:ident: $($module:ident: $operator:ident),* $(,)?) => { $(pub mod $module;)* };
+}
+
 pub mod activation;
 pub mod embedding;
 pub mod kv_cache;

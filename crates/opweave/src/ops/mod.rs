@@ -7,6 +7,14 @@
 //! [`initialize`](crate::initialize) prepared for this process. Engines with device pointers call
 //! [`Prepared::enqueue`](crate::Prepared::enqueue) instead.
 
+/// The files of a family, one for each operator, and what they export.
+macro_rules! functions {
+    ([] $family:ident: $($module:ident: $operator:ident),* $(,)?) => { $(
+        mod $module;
+        pub use $module::*;
+    )* };
+}
+
 mod activation;
 mod embedding;
 mod kv_cache;

@@ -3,21 +3,25 @@
 
 //! Gated activations of feed-forward layers: one half of a row through an activation, times the other half.
 
-mod gelu_and_mul;
-mod gelu_tanh_and_mul;
-mod silu_and_mul;
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! activation_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] activation:
+            silu_and_mul: SiluAndMul,
+            gelu_and_mul: GeluAndMul,
+            gelu_tanh_and_mul: GeluTanhAndMul,
+        }
+    };
+}
 
-pub use gelu_and_mul::{GELU_AND_MUL_F32, GELU_AND_MUL_ROUNDED, GeluAndMul, GeluAndMulArgs, GeluAndMulProblem};
-pub use gelu_tanh_and_mul::{
-    GELU_TANH_AND_MUL_F32, GELU_TANH_AND_MUL_ROUNDED, GeluTanhAndMul, GeluTanhAndMulArgs, GeluTanhAndMulProblem,
-};
-pub use silu_and_mul::{SILU_AND_MUL_F32, SILU_AND_MUL_ROUNDED, SiluAndMul, SiluAndMulArgs, SiluAndMulProblem};
+activation_operators!(family);
 
 use opweave_tensor::DType;
 
-use crate::{
-    ArgSpecs, Cost, DynDims, Legal, NumericalMode, OpContract, OperationDecl, RoundTo, Rounding, Saturation, choice,
-};
+use crate::{ArgSpecs, Cost, DynDims, Legal, NumericalMode, OpContract, RoundTo, Rounding, Saturation, choice};
 
 /// Row widths: twice as many elements still fit 32 bits.
 pub const WIDTHS: Legal = Legal::Range(1, 1 << 30);
@@ -83,20 +87,3 @@ const fn contract(operation: &'static str, product: ActivationProduct) -> OpCont
 fn cost(specs: &ArgSpecs, dims: &DynDims, width: usize) -> Cost {
     Cost::streaming(specs, dims, 10 * (dims.get(0) * width) as u64)
 }
-
-/// The operators of this family: the one list that a further one joins.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! activation_operators {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*] activation:
-            silu_and_mul: SiluAndMul,
-            gelu_and_mul: GeluAndMul,
-            gelu_tanh_and_mul: GeluTanhAndMul,
-        }
-    };
-}
-
-/// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = activation_operators!(declarations);

@@ -3,15 +3,6 @@
 
 //! The cache of keys and values, in pages.
 
-mod reshape_paged_cache;
-
-pub use reshape_paged_cache::{
-    CacheFormat, CacheLayout, RESHAPE_PAGED_CACHE_F8E4M3, RESHAPE_PAGED_CACHE_PLAIN, ReshapePagedCache,
-    ReshapePagedCacheArgs, ReshapePagedCacheProblem, SLOT_OUTSIDE_THE_CACHE,
-};
-
-use crate::OperationDecl;
-
 /// The operators of this family: the one list that a further one joins.
 #[doc(hidden)]
 #[macro_export]
@@ -24,5 +15,4 @@ macro_rules! kv_cache_operators {
     };
 }
 
-/// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = kv_cache_operators!(declarations);
+kv_cache_operators!(family);

@@ -3,48 +3,32 @@
 
 //! Normalization of rows: a reduction over the hidden dimension, then a scale.
 
-mod fused_add_gemma_rms_norm;
-mod fused_add_rms_norm;
-mod fused_add_rms_norm_dynamic_quant;
-mod gemma_rms_norm;
-mod l2_norm;
-mod layer_norm;
-mod rms_norm;
-mod rms_norm_dynamic_quant;
-mod rms_norm_gated;
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! normalization_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] normalization:
+            rms_norm: RmsNorm,
+            gemma_rms_norm: GemmaRmsNorm,
+            fused_add_rms_norm: FusedAddRmsNorm,
+            fused_add_gemma_rms_norm: FusedAddGemmaRmsNorm,
+            layer_norm: LayerNorm,
+            l2_norm: L2Norm,
+            rms_norm_gated: RmsNormGated,
+            rms_norm_dynamic_quant: RmsNormDynamicQuant,
+            fused_add_rms_norm_dynamic_quant: FusedAddRmsNormDynamicQuant,
+        }
+    };
+}
 
-pub use fused_add_gemma_rms_norm::{
-    FUSED_ADD_GEMMA_RMS_NORM_ROUNDED, FUSED_ADD_GEMMA_RMS_NORM_ROUNDED_AFTER_ROUNDING,
-    FUSED_ADD_GEMMA_RMS_NORM_UNROUNDED, FUSED_ADD_GEMMA_RMS_NORM_UNROUNDED_AFTER_ROUNDING, FusedAddGemmaRmsNorm,
-    FusedAddGemmaRmsNormArgs, FusedAddGemmaRmsNormProblem,
-};
-pub use fused_add_rms_norm::{
-    FUSED_ADD_RMS_NORM_ROUNDED, FUSED_ADD_RMS_NORM_ROUNDED_AFTER_ROUNDING, FUSED_ADD_RMS_NORM_UNROUNDED,
-    FUSED_ADD_RMS_NORM_UNROUNDED_AFTER_ROUNDING, FusedAddRmsNorm, FusedAddRmsNormArgs, FusedAddRmsNormProblem,
-};
-pub use fused_add_rms_norm_dynamic_quant::{
-    FUSED_ADD_RMS_NORM_DYNAMIC_QUANT, FusedAddRmsNormDynamicQuant, FusedAddRmsNormDynamicQuantArgs,
-    FusedAddRmsNormDynamicQuantProblem,
-};
-pub use gemma_rms_norm::{
-    GEMMA_RMS_NORM_AFTER_ROUNDING, GEMMA_RMS_NORM_F32, GemmaRmsNorm, GemmaRmsNormArgs, GemmaRmsNormProblem,
-};
-pub use l2_norm::{L2_NORM_MAX_NORM_EPS, L2_NORM_RSQRT_SUM_EPS, L2Form, L2Norm, L2NormArgs, L2NormProblem};
-pub use layer_norm::{LAYER_NORM, LayerNorm, LayerNormArgs, LayerNormProblem};
-pub use rms_norm::{RMS_NORM_AFTER_ROUNDING, RMS_NORM_F32, RmsNorm, RmsNormArgs, RmsNormProblem};
-pub use rms_norm_dynamic_quant::{
-    RMS_NORM_DYNAMIC_QUANT, RmsNormDynamicQuant, RmsNormDynamicQuantArgs, RmsNormDynamicQuantProblem,
-};
-pub use rms_norm_gated::{
-    Gate, GateOrder, RMS_NORM_GATED_GATE_THEN_NORM, RMS_NORM_GATED_GATE_THEN_NORM_AFTER_ROUNDING,
-    RMS_NORM_GATED_NORM_THEN_GATE, RMS_NORM_GATED_NORM_THEN_GATE_AFTER_ROUNDING, RmsNormGated, RmsNormGatedArgs,
-    RmsNormGatedProblem,
-};
+normalization_operators!(family);
 
 use opweave_tensor::DType;
 
 use crate::ops::quantization::{QUOTIENT_ROUNDING, SCALE_ROUNDING};
-use crate::{Legal, MultiplyIn, NumericalMode, OperationDecl, RoundTo, Rounding, Saturation, choice};
+use crate::{Legal, MultiplyIn, NumericalMode, RoundTo, Rounding, Saturation, choice};
 
 /// The dtypes of activations.
 pub const ACTIVATIONS: &[DType] = &[DType::F32, DType::F16, DType::BF16];
@@ -134,26 +118,3 @@ const fn quantised(name: &'static str, sum: Sum, values: QuantMode, multiply: We
     };
     NumericalMode { saturation: Saturation::Finite, ..mode(name, roundings, Some(multiply)) }
 }
-
-/// The operators of this family: the one list that a further one joins.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! normalization_operators {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*] normalization:
-            rms_norm: RmsNorm,
-            gemma_rms_norm: GemmaRmsNorm,
-            fused_add_rms_norm: FusedAddRmsNorm,
-            fused_add_gemma_rms_norm: FusedAddGemmaRmsNorm,
-            layer_norm: LayerNorm,
-            l2_norm: L2Norm,
-            rms_norm_gated: RmsNormGated,
-            rms_norm_dynamic_quant: RmsNormDynamicQuant,
-            fused_add_rms_norm_dynamic_quant: FusedAddRmsNormDynamicQuant,
-        }
-    };
-}
-
-/// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = normalization_operators!(declarations);

@@ -3,17 +3,24 @@
 
 //! Quantization of activations: numbers to codes of one byte and a scale, `number = scale * code`.
 
-mod dynamic_quant;
-mod quantize_per_tensor;
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! quantization_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] quantization:
+            quantize_per_tensor: QuantizePerTensor,
+            dynamic_quant: DynamicQuant,
+        }
+    };
+}
 
-pub use dynamic_quant::{DYNAMIC_QUANT, DynamicQuant, DynamicQuantArgs, DynamicQuantProblem};
-pub use quantize_per_tensor::{
-    QUANTIZE_PER_TENSOR, QuantizePerTensor, QuantizePerTensorArgs, QuantizePerTensorProblem,
-};
+quantization_operators!(family);
 
 use opweave_tensor::DType;
 
-use crate::{DTypeExpr, NumericalMode, OperationDecl, RoundTo, Rounding, Saturation, choice};
+use crate::{DTypeExpr, NumericalMode, RoundTo, Rounding, Saturation, choice};
 
 /// The dtypes of codes.
 pub const CODES: &[DType] = &[DType::F8E4M3, DType::F8E5M2, DType::I8];
@@ -58,19 +65,3 @@ pub(crate) const SCALE_ROUNDING: Rounding = Rounding { value: "scale", to: Round
 pub(crate) const fn mode(name: &'static str, roundings: &'static [Rounding]) -> NumericalMode {
     NumericalMode { name, accumulation: DType::F32, roundings, weight_multiply: None, saturation: Saturation::Finite }
 }
-
-/// The operators of this family: the one list that a further one joins.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! quantization_operators {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*] quantization:
-            quantize_per_tensor: QuantizePerTensor,
-            dynamic_quant: DynamicQuant,
-        }
-    };
-}
-
-/// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = quantization_operators!(declarations);

@@ -3,21 +3,26 @@
 
 //! Rotary position embedding: pairs of features turned by an angle that grows with the position.
 
-mod fused_qk_norm_rope;
-mod rotary_embedding;
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! rotary_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] rotary:
+            rotary_embedding: RotaryEmbedding,
+            fused_qk_norm_rope: FusedQkNormRope,
+        }
+    };
+}
+
+rotary_operators!(family);
+
 mod table;
 
-pub use fused_qk_norm_rope::{
-    Between, FUSED_QK_NORM_ROPE_F32, FUSED_QK_NORM_ROPE_ROUNDED, FusedQkNormRope, FusedQkNormRopeArgs,
-    FusedQkNormRopeProblem,
-};
-pub use rotary_embedding::{
-    Products, ROTARY_EMBEDDING_F32, ROTARY_EMBEDDING_ROUNDED, RotaryEmbedding, RotaryEmbeddingArgs,
-    RotaryEmbeddingProblem,
-};
 pub use table::{Llama3, RotaryElement, RotaryScaling, RotaryTable, RotaryTableError, Yarn, build_cos_sin_cache};
 
-use crate::{Legal, OperationDecl, choice};
+use crate::{Legal, choice};
 
 choice! {
     /// Which features form a pair.
@@ -36,19 +41,3 @@ pub const POSITION_OUTSIDE_THE_CACHE: &str = "position outside the cache";
 const HEADS: Legal = Legal::Range(1, 1 << 16);
 /// Features that are turned: pairs.
 const ROTARY_DIMS: Legal = Legal::Multiples(2, 1 << 16);
-
-/// The operators of this family: the one list that a further one joins.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! rotary_operators {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*] rotary:
-            rotary_embedding: RotaryEmbedding,
-            fused_qk_norm_rope: FusedQkNormRope,
-        }
-    };
-}
-
-/// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = rotary_operators!(declarations);

@@ -3,12 +3,6 @@
 
 //! Sampling: from the logits of a vocabulary to a token.
 
-mod argmax;
-
-pub use argmax::{ARGMAX, Argmax, ArgmaxArgs, ArgmaxProblem, NanOrder};
-
-use crate::OperationDecl;
-
 /// The operators of this family: the one list that a further one joins.
 #[doc(hidden)]
 #[macro_export]
@@ -21,5 +15,4 @@ macro_rules! sampling_operators {
     };
 }
 
-/// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = sampling_operators!(declarations);
+sampling_operators!(family);

@@ -3,16 +3,24 @@
 
 //! Probabilities from logits, and their logarithms.
 
-mod log_softmax;
-#[expect(clippy::module_inception, reason = "the operator that gives the family its name")]
-mod softmax;
+/// The operators of this family: the one list that a further one joins.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! softmax_operators {
+    ($then:ident $($with:tt)*) => {
+        $then! {
+            [$($with)*] softmax:
+            softmax: Softmax,
+            log_softmax: LogSoftmax,
+        }
+    };
+}
 
-pub use log_softmax::{LOG_SOFTMAX, LogSoftmax, LogSoftmaxArgs, LogSoftmaxProblem};
-pub use softmax::{SOFTMAX, Softmax, SoftmaxArgs, SoftmaxProblem};
+softmax_operators!(family);
 
 use opweave_tensor::DType;
 
-use crate::{ArgSpecs, Cost, DynDims, Legal, NumericalMode, OpContract, OperationDecl, Saturation};
+use crate::{ArgSpecs, Cost, DynDims, Legal, NumericalMode, OpContract, Saturation};
 
 /// Row widths: the largest vocabularies.
 pub const WIDTHS: Legal = Legal::Range(1, 262_144);
@@ -33,19 +41,3 @@ const fn contract(operation: &'static str) -> OpContract {
 fn cost(specs: &ArgSpecs, dims: &DynDims, width: usize) -> Cost {
     Cost::streaming(specs, dims, 12 * (dims.get(0) * width) as u64)
 }
-
-/// The operators of this family: the one list that a further one joins.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! softmax_operators {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*] softmax:
-            softmax: Softmax,
-            log_softmax: LogSoftmax,
-        }
-    };
-}
-
-/// The operations of this family and the rows that exist for them.
-pub const OPERATIONS: &[OperationDecl] = softmax_operators!(declarations);

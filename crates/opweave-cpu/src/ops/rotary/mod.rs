@@ -3,29 +3,13 @@
 
 //! Launchers of the rotary family.
 
-mod fused_qk_norm_rope;
-mod rotary_embedding;
+opweave_contract::rotary_operators!(modules);
 
-use opweave_reference::{FaultAt, Reference};
-use opweave_registry::{Registry, RegistryError};
+use opweave_reference::FaultAt;
 use opweave_tensor::RawTensor;
 
 use crate::indices::Indices;
-use crate::native::{self, Native};
-use crate::reference;
 use crate::rotary::CosSin;
-
-/// Registers the rows of the family.
-pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
-    rows::<opweave_contract::ops::rotary::RotaryEmbedding>(registry)?;
-    rows::<opweave_contract::ops::rotary::FusedQkNormRope>(registry)?;
-    Ok(())
-}
-
-fn rows<O: Native + Reference>(registry: &mut Registry) -> Result<(), RegistryError> {
-    native::register::<O>(registry)?;
-    reference::register::<O>(registry)
-}
 
 /// The cosines and sines of a `[max_position, rotary_dim]` view.
 fn cos_sin_of(cache: &RawTensor) -> CosSin {

@@ -3,21 +3,4 @@
 
 //! Launchers of the sampling family.
 
-mod argmax;
-
-use opweave_reference::Reference;
-use opweave_registry::{Registry, RegistryError};
-
-use crate::native::{self, Native};
-use crate::reference;
-
-/// Registers the rows of the family.
-pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
-    rows::<opweave_contract::ops::sampling::Argmax>(registry)?;
-    Ok(())
-}
-
-fn rows<O: Native + Reference>(registry: &mut Registry) -> Result<(), RegistryError> {
-    native::register::<O>(registry)?;
-    reference::register::<O>(registry)
-}
+opweave_contract::sampling_operators!(modules);

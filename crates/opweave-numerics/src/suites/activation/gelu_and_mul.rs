@@ -20,9 +20,9 @@ const MODELS: &[Model] = &[
     ("stable_diffusion_xl_1280", 5120, "f16"),
 ];
 
-pub(super) struct GeluAndMulSuite;
+pub(crate) struct Cases;
 
-impl Suite for GeluAndMulSuite {
+impl Suite for Cases {
     type Op = GeluAndMul;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

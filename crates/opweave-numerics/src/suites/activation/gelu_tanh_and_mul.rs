@@ -20,9 +20,9 @@ const MODELS: &[Model] = &[
     ("grok_1_expert", 32768, "bf16"),
 ];
 
-pub(super) struct GeluTanhAndMulSuite;
+pub(crate) struct Cases;
 
-impl Suite for GeluTanhAndMulSuite {
+impl Suite for Cases {
     type Op = GeluTanhAndMul;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -20,9 +20,9 @@ const MODELS: &[Model] = &[
     ("phi3_mini", 8192, "bf16"),
 ];
 
-pub(super) struct SiluAndMulSuite;
+pub(crate) struct Cases;
 
-impl Suite for SiluAndMulSuite {
+impl Suite for Cases {
     type Op = SiluAndMul;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -42,9 +42,9 @@ const OUTSIDE: [(&str, &[i64]); 3] = [
     ("u32", &[40, u32::MAX as i64, 1 << 31]),
 ];
 
-pub(super) struct EmbeddingSuite;
+pub(crate) struct Cases;
 
-impl Suite for EmbeddingSuite {
+impl Suite for Cases {
     type Op = Embedding;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -3,12 +3,4 @@
 
 //! The embedding family.
 
-#[expect(clippy::module_inception, reason = "the family is called after its operator")]
-mod embedding;
-
-use crate::suite::{CatalogDefect, SuiteSet};
-
-pub(super) fn add(set: &mut SuiteSet) -> Result<(), CatalogDefect> {
-    set.add(embedding::EmbeddingSuite)?;
-    Ok(())
-}
+opweave_contract::embedding_operators!(modules);

@@ -3,11 +3,4 @@
 
 //! The kv_cache family.
 
-mod reshape_paged_cache;
-
-use crate::suite::{CatalogDefect, SuiteSet};
-
-pub(super) fn add(set: &mut SuiteSet) -> Result<(), CatalogDefect> {
-    set.add(reshape_paged_cache::ReshapePagedCacheSuite)?;
-    Ok(())
-}
+opweave_contract::kv_cache_operators!(modules);

@@ -42,9 +42,9 @@ const OUTSIDE: [(&str, &[i64]); 2] = [
     ("i64", &[1 << 32, -1, CAPACITY, -2, (1 << 32) + 3, i64::MAX, i64::MIN]),
 ];
 
-pub(super) struct ReshapePagedCacheSuite;
+pub(crate) struct Cases;
 
-impl Suite for ReshapePagedCacheSuite {
+impl Suite for Cases {
     type Op = ReshapePagedCache;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -14,9 +14,9 @@ use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments};
 
 const SHAPE: Shape = Shape { models: gemma_rms_norm::MODELS, ..fused_add_rms_norm::SHAPE };
 
-pub(super) struct FusedAddGemmaRmsNormSuite;
+pub(crate) struct Cases;
 
-impl Suite for FusedAddGemmaRmsNormSuite {
+impl Suite for Cases {
     type Op = FusedAddGemmaRmsNorm;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

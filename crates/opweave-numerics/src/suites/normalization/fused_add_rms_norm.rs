@@ -35,9 +35,9 @@ pub(super) const SHAPE: Shape = Shape {
     flat_rows: None,
 };
 
-pub(super) struct FusedAddRmsNormSuite;
+pub(crate) struct Cases;
 
-impl Suite for FusedAddRmsNormSuite {
+impl Suite for Cases {
     type Op = FusedAddRmsNorm;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -21,9 +21,9 @@ const SHAPE: Shape = quantized::shape(MODELS, None);
 /// A norm's largest value is about 3, above in some rows and below in others.
 const FLOORS: quantized::Floors = [("f8e4m3", 3.0 / 448.0), ("i8", 3.0 / 127.0)];
 
-pub(super) struct FusedAddRmsNormDynamicQuantSuite;
+pub(crate) struct Cases;
 
-impl Suite for FusedAddRmsNormDynamicQuantSuite {
+impl Suite for Cases {
     type Op = FusedAddRmsNormDynamicQuant;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -41,9 +41,9 @@ pub(super) fn fill(argument: &str) -> Fill {
     if argument == "weight" { Fill::about(0.0, 0.25) } else { common::fill(argument) }
 }
 
-pub(super) struct GemmaRmsNormSuite;
+pub(crate) struct Cases;
 
-impl Suite for GemmaRmsNormSuite {
+impl Suite for Cases {
     type Op = GemmaRmsNorm;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

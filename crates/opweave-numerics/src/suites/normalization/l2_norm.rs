@@ -39,9 +39,9 @@ const SHAPE: Shape = Shape {
     flat_rows: None,
 };
 
-pub(super) struct L2NormSuite;
+pub(crate) struct Cases;
 
-impl Suite for L2NormSuite {
+impl Suite for Cases {
     type Op = L2Norm;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -46,9 +46,9 @@ const SHAPE: Shape = Shape {
 /// Why errors are measured against the row and not against the element.
 const CANCELS: &str = "the mean is subtracted: an element near it keeps the error of the larger numbers";
 
-pub(super) struct LayerNormSuite;
+pub(crate) struct Cases;
 
-impl Suite for LayerNormSuite {
+impl Suite for Cases {
     type Op = LayerNorm;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -43,9 +43,9 @@ const SHAPE: Shape = Shape {
     flat_rows: Some("each row is one number, so its norm is the weight, which is one"),
 };
 
-pub(super) struct RmsNormSuite;
+pub(crate) struct Cases;
 
-impl Suite for RmsNormSuite {
+impl Suite for Cases {
     type Op = RmsNorm;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

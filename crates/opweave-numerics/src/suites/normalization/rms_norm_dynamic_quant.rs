@@ -19,9 +19,9 @@ const SHAPE: Shape = quantized::shape(MODELS, Some("rows of zeros without epsilo
 
 const FLOORS: quantized::Floors = [("f8e4m3", 3e-3), ("i8", 3e-3)];
 
-pub(super) struct RmsNormDynamicQuantSuite;
+pub(crate) struct Cases;
 
-impl Suite for RmsNormDynamicQuantSuite {
+impl Suite for Cases {
     type Op = RmsNormDynamicQuant;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -36,9 +36,9 @@ const SHAPE: Shape = Shape {
     flat_rows: None,
 };
 
-pub(super) struct RmsNormGatedSuite;
+pub(crate) struct Cases;
 
-impl Suite for RmsNormGatedSuite {
+impl Suite for Cases {
     type Op = RmsNormGated;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -26,9 +26,9 @@ const FLAGS: &[(&str, &[&str])] = &[
 /// The floor of vLLM's kernels: `1 / (448 * 512)`.
 const FLOOR: f64 = 1.0 / (448.0 * 512.0);
 
-pub(super) struct DynamicQuantSuite;
+pub(crate) struct Cases;
 
-impl Suite for DynamicQuantSuite {
+impl Suite for Cases {
     type Op = DynamicQuant;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -3,13 +3,6 @@
 
 //! The quantization family.
 
+opweave_contract::quantization_operators!(modules);
+
 mod common;
-mod dynamic_quant;
-mod quantize_per_tensor;
-
-use crate::suite::{CatalogDefect, SuiteSet};
-
-pub(super) fn add(set: &mut SuiteSet) -> Result<(), CatalogDefect> {
-    set.add(quantize_per_tensor::QuantizePerTensorSuite)?;
-    set.add(dynamic_quant::DynamicQuantSuite)
-}

@@ -21,9 +21,9 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("i8_127_zero_point", &["output_dtype=i8", "i8_range=127", "zero_point_dtype=i32"]),
 ];
 
-pub(super) struct QuantizePerTensorSuite;
+pub(crate) struct Cases;
 
-impl Suite for QuantizePerTensorSuite {
+impl Suite for Cases {
     type Op = QuantizePerTensor;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -112,12 +112,15 @@ pub(super) fn models<O: Operator>(models: &[(&str, Shape, &str)]) -> Vec<Case<O>
     cases
 }
 
+/// A plain case: what sets it apart, and its tokens.
+type Edge<'a, O> = dyn Fn(&str, usize) -> Option<Case<O>> + 'a;
+
 /// Heads of all widths, and edges of a small problem that has the facts `more`, in every dtype and style; `own` adds to
 /// the edges what the operator alone has. `rows` are the tensors turned.
 pub(super) fn dtypes_and_styles<O: Operator>(
     rows: &'static [&'static str],
     more: &[(&str, &str)],
-    own: fn(&dyn Fn(&str, usize) -> Option<Case<O>>) -> Vec<Case<O>>,
+    own: fn(&Edge<'_, O>) -> Vec<Case<O>>,
 ) -> Vec<Case<O>> {
     let mut cases = Vec::new();
     for dtype in DTYPES {

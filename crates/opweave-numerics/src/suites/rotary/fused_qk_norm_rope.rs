@@ -22,9 +22,9 @@ const MODELS: &[(&str, Shape, &str)] = &[
     ("gemma3_4b", (8, 4, 256, 256), "neox"),
 ];
 
-pub(super) struct FusedQkNormRopeSuite;
+pub(crate) struct Cases;
 
-impl Suite for FusedQkNormRopeSuite {
+impl Suite for Cases {
     type Op = FusedQkNormRope;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -3,14 +3,6 @@
 
 //! The rotary family.
 
+opweave_contract::rotary_operators!(modules);
+
 mod common;
-mod fused_qk_norm_rope;
-mod rotary_embedding;
-
-use crate::suite::{CatalogDefect, SuiteSet};
-
-pub(super) fn add(set: &mut SuiteSet) -> Result<(), CatalogDefect> {
-    set.add(fused_qk_norm_rope::FusedQkNormRopeSuite)?;
-    set.add(rotary_embedding::RotaryEmbeddingSuite)?;
-    Ok(())
-}

@@ -24,9 +24,9 @@ const MODELS: &[(&str, Shape, &str)] = &[
     ("deepseek_v3", (128, 1, 64, 64), "interleaved"),
 ];
 
-pub(super) struct RotaryEmbeddingSuite;
+pub(crate) struct Cases;
 
-impl Suite for RotaryEmbeddingSuite {
+impl Suite for Cases {
     type Op = RotaryEmbedding;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

@@ -38,9 +38,9 @@ const FLAGS: &[&[&str]] = &[
     &["index_dtype=u32"],
 ];
 
-pub(super) struct ArgmaxSuite;
+pub(crate) struct Cases;
 
-impl Suite for ArgmaxSuite {
+impl Suite for Cases {
     type Op = Argmax;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

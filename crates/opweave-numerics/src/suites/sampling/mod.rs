@@ -3,11 +3,4 @@
 
 //! The sampling family.
 
-mod argmax;
-
-use crate::suite::{CatalogDefect, SuiteSet};
-
-pub(super) fn add(set: &mut SuiteSet) -> Result<(), CatalogDefect> {
-    set.add(argmax::ArgmaxSuite)?;
-    Ok(())
-}
+opweave_contract::sampling_operators!(modules);

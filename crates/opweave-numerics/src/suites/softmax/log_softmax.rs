@@ -11,9 +11,9 @@ use super::common;
 use crate::compare::Tolerance;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments};
 
-pub(super) struct LogSoftmaxSuite;
+pub(crate) struct Cases;
 
-impl Suite for LogSoftmaxSuite {
+impl Suite for Cases {
     type Op = LogSoftmax;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

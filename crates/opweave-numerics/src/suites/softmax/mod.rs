@@ -3,15 +3,6 @@
 
 //! The softmax family.
 
+opweave_contract::softmax_operators!(modules);
+
 mod common;
-mod log_softmax;
-#[expect(clippy::module_inception, reason = "the operator that gives the family its name")]
-mod softmax;
-
-use crate::suite::{CatalogDefect, SuiteSet};
-
-pub(super) fn add(set: &mut SuiteSet) -> Result<(), CatalogDefect> {
-    set.add(log_softmax::LogSoftmaxSuite)?;
-    set.add(softmax::SoftmaxSuite)?;
-    Ok(())
-}

@@ -11,9 +11,9 @@ use super::common;
 use crate::compare::Tolerance;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments};
 
-pub(super) struct SoftmaxSuite;
+pub(crate) struct Cases;
 
-impl Suite for SoftmaxSuite {
+impl Suite for Cases {
     type Op = Softmax;
 
     fn arguments(&self) -> &'static [SuiteArgument] {

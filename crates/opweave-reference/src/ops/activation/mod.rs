@@ -3,9 +3,7 @@
 
 //! Gated activations.
 
-pub mod gelu_and_mul;
-pub mod gelu_tanh_and_mul;
-pub mod silu_and_mul;
+opweave_contract::activation_operators!(modules);
 
 use opweave_contract::ops::activation::{ActivationProduct, Halves};
 use opweave_tensor::DType;

@@ -3,5 +3,4 @@
 
 //! The embedding family.
 
-#[expect(clippy::module_inception, reason = "the family is called after its operator")]
-pub mod embedding;
+opweave_contract::embedding_operators!(modules);

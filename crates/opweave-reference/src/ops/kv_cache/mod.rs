@@ -3,4 +3,4 @@
 
 //! The kv_cache family.
 
-pub mod reshape_paged_cache;
+opweave_contract::kv_cache_operators!(modules);

@@ -3,15 +3,7 @@
 
 //! Normalization of rows.
 
-pub mod fused_add_gemma_rms_norm;
-pub mod fused_add_rms_norm;
-pub mod fused_add_rms_norm_dynamic_quant;
-pub mod gemma_rms_norm;
-pub mod l2_norm;
-pub mod layer_norm;
-pub mod rms_norm;
-pub mod rms_norm_dynamic_quant;
-pub mod rms_norm_gated;
+opweave_contract::normalization_operators!(modules);
 
 use opweave_contract::ops::normalization::WeightMultiply;
 use opweave_tensor::DType;

@@ -3,8 +3,7 @@
 
 //! Quantization of activations.
 
-pub mod dynamic_quant;
-pub mod quantize_per_tensor;
+opweave_contract::quantization_operators!(modules);
 
 use opweave_contract::ops::quantization::{ScaleFormat, largest_code};
 use opweave_tensor::DType;

@@ -3,8 +3,7 @@
 
 //! Rotary position embedding.
 
-pub mod fused_qk_norm_rope;
-pub mod rotary_embedding;
+opweave_contract::rotary_operators!(modules);
 
 use opweave_contract::ops::rotary::RotaryStyle;
 

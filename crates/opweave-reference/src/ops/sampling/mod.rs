@@ -3,4 +3,4 @@
 
 //! The sampling family.
 
-pub mod argmax;
+opweave_contract::sampling_operators!(modules);

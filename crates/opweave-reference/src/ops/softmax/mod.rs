@@ -3,9 +3,7 @@
 
 //! Probabilities from logits.
 
-pub mod log_softmax;
-#[expect(clippy::module_inception, reason = "the operator that gives the family its name")]
-pub mod softmax;
+opweave_contract::softmax_operators!(modules);
 
 use opweave_tensor::DType;
 

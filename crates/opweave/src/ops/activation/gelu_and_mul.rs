@@ -3,7 +3,7 @@
 
 //! `gelu_and_mul` on slices.
 
-use opweave_contract::ops::activation::{GeluAndMul, GeluAndMulArgs, GeluAndMulProblem};
+pub use opweave_contract::ops::activation::{GeluAndMul, GeluAndMulArgs, GeluAndMulProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef};
 

@@ -3,7 +3,7 @@
 
 //! `gelu_tanh_and_mul` on slices.
 
-use opweave_contract::ops::activation::{GeluTanhAndMul, GeluTanhAndMulArgs, GeluTanhAndMulProblem};
+pub use opweave_contract::ops::activation::{GeluTanhAndMul, GeluTanhAndMulArgs, GeluTanhAndMulProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef};
 

@@ -3,7 +3,7 @@
 
 //! `silu_and_mul` on slices.
 
-use opweave_contract::ops::activation::{SiluAndMul, SiluAndMulArgs, SiluAndMulProblem};
+pub use opweave_contract::ops::activation::{SiluAndMul, SiluAndMulArgs, SiluAndMulProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef};
 

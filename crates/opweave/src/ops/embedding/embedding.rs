@@ -3,7 +3,7 @@
 
 //! `embedding` on slices.
 
-use opweave_contract::ops::embedding::{Embedding, EmbeddingArgs, EmbeddingProblem};
+pub use opweave_contract::ops::embedding::{Embedding, EmbeddingArgs, EmbeddingProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef};
 

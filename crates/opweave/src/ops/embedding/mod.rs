@@ -3,9 +3,4 @@
 
 //! The embedding family.
 
-#[expect(clippy::module_inception, reason = "the family is called after its operator")]
-mod embedding;
-
-pub use embedding::embedding;
-
-pub use opweave_contract::ops::embedding::{Embedding, EmbeddingArgs, EmbeddingProblem};
+opweave_contract::embedding_operators!(functions);

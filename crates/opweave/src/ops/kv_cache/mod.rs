@@ -3,10 +3,6 @@
 
 //! The kv_cache family.
 
-mod reshape_paged_cache;
+opweave_contract::kv_cache_operators!(functions);
 
-pub use reshape_paged_cache::reshape_paged_cache;
-
-pub use opweave_contract::ops::kv_cache::{
-    CacheFormat, CacheLayout, ReshapePagedCache, ReshapePagedCacheArgs, ReshapePagedCacheProblem,
-};
+pub use opweave_contract::ops::kv_cache::{CacheFormat, CacheLayout};

@@ -3,7 +3,7 @@
 
 //! `reshape_paged_cache` on slices.
 
-use opweave_contract::ops::kv_cache::{ReshapePagedCache, ReshapePagedCacheArgs, ReshapePagedCacheProblem};
+pub use opweave_contract::ops::kv_cache::{ReshapePagedCache, ReshapePagedCacheArgs, ReshapePagedCacheProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef};
 

@@ -3,7 +3,7 @@
 
 //! `fused_add_gemma_rms_norm` on slices.
 
-use opweave_contract::ops::normalization::{
+pub use opweave_contract::ops::normalization::{
     FusedAddGemmaRmsNorm, FusedAddGemmaRmsNormArgs, FusedAddGemmaRmsNormProblem,
 };
 use opweave_device::HostStream;

@@ -3,7 +3,7 @@
 
 //! `fused_add_rms_norm` on slices.
 
-use opweave_contract::ops::normalization::{FusedAddRmsNorm, FusedAddRmsNormArgs, FusedAddRmsNormProblem};
+pub use opweave_contract::ops::normalization::{FusedAddRmsNorm, FusedAddRmsNormArgs, FusedAddRmsNormProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef, Output};
 

@@ -3,7 +3,7 @@
 
 //! `fused_add_rms_norm_dynamic_quant` on slices.
 
-use opweave_contract::ops::normalization::{
+pub use opweave_contract::ops::normalization::{
     FusedAddRmsNormDynamicQuant, FusedAddRmsNormDynamicQuantArgs, FusedAddRmsNormDynamicQuantProblem,
 };
 use opweave_device::HostStream;

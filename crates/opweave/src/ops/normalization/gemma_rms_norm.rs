@@ -3,7 +3,7 @@
 
 //! `gemma_rms_norm` on slices.
 
-use opweave_contract::ops::normalization::{GemmaRmsNorm, GemmaRmsNormArgs, GemmaRmsNormProblem};
+pub use opweave_contract::ops::normalization::{GemmaRmsNorm, GemmaRmsNormArgs, GemmaRmsNormProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyRef, Output};
 

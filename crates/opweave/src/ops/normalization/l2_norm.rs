@@ -3,7 +3,7 @@
 
 //! `l2_norm` on slices.
 
-use opweave_contract::ops::normalization::{L2Norm, L2NormArgs, L2NormProblem};
+pub use opweave_contract::ops::normalization::{L2Norm, L2NormArgs, L2NormProblem};
 use opweave_device::HostStream;
 use opweave_tensor::Output;
 

@@ -3,7 +3,7 @@
 
 //! `layer_norm` on slices.
 
-use opweave_contract::ops::normalization::{LayerNorm, LayerNormArgs, LayerNormProblem};
+pub use opweave_contract::ops::normalization::{LayerNorm, LayerNormArgs, LayerNormProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyRef, Output};
 

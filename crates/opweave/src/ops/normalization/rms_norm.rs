@@ -3,7 +3,7 @@
 
 //! `rms_norm` on slices.
 
-use opweave_contract::ops::normalization::{RmsNorm, RmsNormArgs, RmsNormProblem};
+pub use opweave_contract::ops::normalization::{RmsNorm, RmsNormArgs, RmsNormProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyRef, Output};
 

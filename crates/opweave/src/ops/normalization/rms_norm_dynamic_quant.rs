@@ -3,7 +3,9 @@
 
 //! `rms_norm_dynamic_quant` on slices.
 
-use opweave_contract::ops::normalization::{RmsNormDynamicQuant, RmsNormDynamicQuantArgs, RmsNormDynamicQuantProblem};
+pub use opweave_contract::ops::normalization::{
+    RmsNormDynamicQuant, RmsNormDynamicQuantArgs, RmsNormDynamicQuantProblem,
+};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef};
 

@@ -3,7 +3,7 @@
 
 //! `rms_norm_gated` on slices.
 
-use opweave_contract::ops::normalization::{RmsNormGated, RmsNormGatedArgs, RmsNormGatedProblem};
+pub use opweave_contract::ops::normalization::{RmsNormGated, RmsNormGatedArgs, RmsNormGatedProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyRef, Output};
 

@@ -3,7 +3,7 @@
 
 //! `dynamic_quant` on slices.
 
-use opweave_contract::ops::quantization::{DynamicQuant, DynamicQuantArgs, DynamicQuantProblem};
+pub use opweave_contract::ops::quantization::{DynamicQuant, DynamicQuantArgs, DynamicQuantProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef};
 

@@ -3,13 +3,6 @@
 
 //! The quantization family.
 
-mod dynamic_quant;
-mod quantize_per_tensor;
+opweave_contract::quantization_operators!(functions);
 
-pub use dynamic_quant::dynamic_quant;
-pub use quantize_per_tensor::quantize_per_tensor;
-
-pub use opweave_contract::ops::quantization::{
-    DynamicQuant, DynamicQuantArgs, DynamicQuantProblem, QuantizePerTensor, QuantizePerTensorArgs,
-    QuantizePerTensorProblem, ScaleFormat,
-};
+pub use opweave_contract::ops::quantization::ScaleFormat;

@@ -3,7 +3,7 @@
 
 //! `quantize_per_tensor` on slices.
 
-use opweave_contract::ops::quantization::{QuantizePerTensor, QuantizePerTensorArgs, QuantizePerTensorProblem};
+pub use opweave_contract::ops::quantization::{QuantizePerTensor, QuantizePerTensorArgs, QuantizePerTensorProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef};
 

@@ -3,7 +3,7 @@
 
 //! `fused_qk_norm_rope` on slices.
 
-use opweave_contract::ops::rotary::{FusedQkNormRope, FusedQkNormRopeArgs, FusedQkNormRopeProblem};
+pub use opweave_contract::ops::rotary::{FusedQkNormRope, FusedQkNormRopeArgs, FusedQkNormRopeProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef};
 

@@ -3,7 +3,7 @@
 
 //! `rotary_embedding` on slices.
 
-use opweave_contract::ops::rotary::{RotaryEmbedding, RotaryEmbeddingArgs, RotaryEmbeddingProblem};
+pub use opweave_contract::ops::rotary::{RotaryEmbedding, RotaryEmbeddingArgs, RotaryEmbeddingProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef};
 

@@ -3,7 +3,7 @@
 
 //! `argmax` on slices.
 
-use opweave_contract::ops::sampling::{Argmax, ArgmaxArgs, ArgmaxProblem};
+pub use opweave_contract::ops::sampling::{Argmax, ArgmaxArgs, ArgmaxProblem};
 use opweave_device::HostStream;
 use opweave_tensor::{AnyMut, AnyRef};
 

@@ -3,8 +3,6 @@
 
 //! The sampling family.
 
-mod argmax;
+opweave_contract::sampling_operators!(functions);
 
-pub use argmax::argmax;
-
-pub use opweave_contract::ops::sampling::{Argmax, ArgmaxArgs, ArgmaxProblem, NanOrder};
+pub use opweave_contract::ops::sampling::NanOrder;

@@ -3,7 +3,7 @@
 
 //! `log_softmax` on slices.
 
-use opweave_contract::ops::softmax::{LogSoftmax, LogSoftmaxArgs, LogSoftmaxProblem};
+pub use opweave_contract::ops::softmax::{LogSoftmax, LogSoftmaxArgs, LogSoftmaxProblem};
 use opweave_device::HostStream;
 use opweave_tensor::Output;
 

@@ -3,7 +3,7 @@
 
 //! `softmax` on slices.
 
-use opweave_contract::ops::softmax::{Softmax, SoftmaxArgs, SoftmaxProblem};
+pub use opweave_contract::ops::softmax::{Softmax, SoftmaxArgs, SoftmaxProblem};
 use opweave_device::HostStream;
 use opweave_tensor::Output;
 
