@@ -32,6 +32,9 @@ pub struct Description {
     pub targets: Vec<String>,
     /// Targets whose code waits by itself for the launch before: only there may a launch be a dependent one.
     pub dependent_launch: Vec<String>,
+    /// Targets whose code shares a row between the blocks of a cluster: only there may blocks be launched in clusters.
+    #[serde(default)]
+    pub clusters: Vec<String>,
     /// The entries' only parameter.
     pub parameters: Parameters,
     /// Where the code comes from.
@@ -145,10 +148,11 @@ impl Description {
                 return Some(format!("{field} {text:?} is not of a-z, 0-9 and _"));
             }
         }
-        let lists: [(&str, &[String], &[&str]); 3] = [
+        let lists: [(&str, &[String], &[&str]); 4] = [
             ("dtypes", &self.dtypes, &DTYPES),
             ("targets", &self.targets, &TARGETS),
             ("dependent_launch", &self.dependent_launch, &TARGETS),
+            ("clusters", &self.clusters, &TARGETS),
         ];
         for (field, values, legal) in lists {
             if let Some(value) = values.iter().find(|value| !legal.contains(&value.as_str())) {
@@ -158,8 +162,10 @@ impl Description {
         if self.operators.is_empty() || self.dtypes.is_empty() || self.targets.is_empty() || self.variants.is_empty() {
             return Some("operators, dtypes, targets and variants must not be empty".into());
         }
-        if let Some(target) = self.dependent_launch.iter().find(|target| !self.targets.contains(target)) {
-            return Some(format!("dependent_launch holds {target:?}, which is no target of the image"));
+        for (field, values) in [("dependent_launch", &self.dependent_launch), ("clusters", &self.clusters)] {
+            if let Some(target) = values.iter().find(|target| !self.targets.contains(target)) {
+                return Some(format!("{field} holds {target:?}, which is no target of the image"));
+            }
         }
         self.variants.iter().enumerate().find_map(|(at, variant)| {
             let suffix = &variant.suffix;
@@ -227,6 +233,11 @@ hot = false
             ("\"bf16\"", "\"f64\"", "dtypes holds \"f64\", known are f32, f16, bf16"),
             ("\"compute_80\"", "\"sm_90\"", "targets holds \"sm_90\", known are sm_80, sm_90a"),
             ("dependent_launch = [\"sm_90a\"]", "dependent_launch = [\"sm_80\"]", "which is no target of the image"),
+            (
+                "[parameters]",
+                "clusters = [\"sm_100a\"]\n[parameters]",
+                "clusters holds \"sm_100a\", which is no target of the image",
+            ),
             ("suffix = \"loop\"", "suffix = \"v1\"", "variant suffix \"v1\""),
             ("max_block = 256", "max_block = 250", "max_block 250, wanted a multiple of 32"),
             ("operators = [\"twice\"]", "operators = []", "must not be empty"),

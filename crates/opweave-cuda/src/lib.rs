@@ -7,10 +7,12 @@
 //! holds the kernels that its problem may need, loaded and found; a call is the choice between them, the packing of one struct
 //! and one launch. Rows exist on every machine: selection can be asked about a GPU that is not there.
 
+mod activation;
 pub mod ceilings;
 mod native;
 pub mod normalization;
 mod ops;
+mod softmax;
 
 use std::sync::Arc;
 

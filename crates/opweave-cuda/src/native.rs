@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use opweave_contract::Operator;
 use opweave_device::{DeviceError, DeviceKind, ImageTarget, LaunchError, StreamRef};
-use opweave_device_cuda::{Context, Module};
+use opweave_device_cuda::{Context, Launch, Module};
 use opweave_kernels_cuda::{Description, ImageError, Images};
 use opweave_registry::{
     Kernel, KernelSpec, Needs, Plan, PrepareContext, PrepareError, Registry, RegistryError, Reject, Workspace,
 };
+use opweave_tensor::DType;
 
 /// The rank of native kernels.
 const PRIORITY: i32 = 300;
@@ -47,6 +48,31 @@ pub(crate) struct LoadedImage<'a> {
     pub(crate) description: &'a Description,
     /// Whether the code that runs on the device waits by itself for the launch before it.
     pub(crate) dependent: bool,
+    /// Whether it shares rows between the blocks of a cluster.
+    pub(crate) clusters: bool,
+}
+
+impl LoadedImage<'_> {
+    /// The entry of `dtype` with this suffix.
+    pub(crate) fn launch(&self, dtype: DType, suffix: &str) -> Result<Launch, DeviceError> {
+        let symbol = self.description.symbol(dtype.name(), suffix);
+        Ok(Launch::new(self.module.function(&symbol)?, self.dependent))
+    }
+
+    /// The most blocks of `threads` threads that may be launched as a cluster of this entry; 1 where there are no clusters.
+    pub(crate) fn largest_cluster(&self, entry: &Launch, threads: u64) -> Result<u64, DeviceError> {
+        if self.clusters { Ok(u64::from(entry.largest_cluster(threads as u32)?)) } else { Ok(1) }
+    }
+
+    /// Multiprocessors of the device.
+    pub(crate) fn multiprocessors(&self) -> u64 {
+        u64::from(self.context.info().multiprocessors.unwrap_or(1)).max(1)
+    }
+
+    /// Bytes of the second-level cache; without end where the driver does not say.
+    pub(crate) fn cache(&self) -> u64 {
+        self.context.level_two_cache().unwrap_or(u64::MAX)
+    }
 }
 
 struct NativeKernel<O> {
@@ -75,19 +101,20 @@ impl<O: Native> Kernel<O> for NativeKernel<O> {
         })?;
         let context = Context::primary(cx.device)?;
         let module = Module::load(&context, O::STEM, image.bytes())?;
-        let dependent = waits(&self.description, &self.targets, cx);
-        let loaded = LoadedImage { module, context, description: &self.description, dependent };
+        let runs = |those: &[String]| runs_one_of(those, &self.targets, cx);
+        let (dependent, clusters) = (runs(&self.description.dependent_launch), runs(&self.description.clusters));
+        let loaded = LoadedImage { module, context, description: &self.description, dependent, clusters };
         let prepared = O::prepare(problem, &loaded)?;
         Ok(Arc::new(NativePlan::<O> { problem: *problem, prepared }))
     }
 }
 
-/// Whether the code that the driver takes waits for the launch before it: machine code for this device, of a target that
-/// waits and that the image has. PTX and the code of other targets do not wait.
-fn waits(description: &Description, built: &[ImageTarget], cx: &PrepareContext<'_>) -> bool {
+/// Whether the code that the driver takes is of one of `those` targets: machine code for this device, which the image has. PTX
+/// and the code of other targets have none of what descriptions say of single targets.
+fn runs_one_of(those: &[String], built: &[ImageTarget], cx: &PrepareContext<'_>) -> bool {
     let Some(capability) = cx.key.capability() else { return false };
-    let waiting = |target: &&ImageTarget| description.dependent_launch.contains(&target.to_string());
-    built.iter().filter(waiting).any(|target| target.runs_on(capability))
+    let one = |target: &&ImageTarget| those.contains(&target.to_string());
+    built.iter().filter(one).any(|target| target.runs_on(capability))
 }
 
 /// Why an image is of no use, as an answer of selection.

@@ -141,6 +141,8 @@ driver! {
     module_load = "cuModuleLoadData"(*mut Opaque, *const c_void);
     module_unload = "cuModuleUnload"(Opaque);
     module_function = "cuModuleGetFunction"(*mut Opaque, Opaque, *const c_char);
+    function_attribute = "cuFuncSetAttribute"(Opaque, c_int, c_int);
+    active_clusters = "cuOccupancyMaxActiveClusters"(*mut c_int, Opaque, *const LaunchConfig);
     launch = "cuLaunchKernelEx"(*const LaunchConfig, Opaque, *mut *mut c_void, *mut *mut c_void);
     error_name = "cuGetErrorName"(Status, *mut *const c_char);
     error_string = "cuGetErrorString"(Status, *mut *const c_char);

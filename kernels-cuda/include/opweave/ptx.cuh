@@ -98,6 +98,18 @@ __device__ __forceinline__ uint32_t bf16_pair_of(float first, float second) {
   return r;
 }
 
+// The larger of each two of a pair; a number where only one is NaN, a NaN where both are.
+template <bool BF16>
+__device__ __forceinline__ uint32_t most_of_pairs(uint32_t a, uint32_t b) {
+  uint32_t r;
+  if constexpr (BF16) {
+    asm("max.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  } else {
+    asm("max.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  }
+  return r;
+}
+
 // Two f32 to 8-bit floats, the first in the low half: to nearest, ties to even, and to the largest number beyond it, infinities
 // too. NaN becomes 0x7f without a sign, of either format. From sm_89 on; elsewhere nothing calls them.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
@@ -149,9 +161,59 @@ __device__ __forceinline__ float reciprocal(float v) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
   return r;
 }
+// 2^v, with numbers below the normal range or without.
+__device__ __forceinline__ float exp2(float v) {
+  float r;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return r;
+}
+__device__ __forceinline__ float exp2_normal(float v) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
+  return r;
+}
 
 // Makes the compiler forget what it derived from these words.
 __device__ __forceinline__ void forget(uint4& v) { asm volatile("" : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)); }
+
+// Clusters of blocks, from sm_90 on; elsewhere a block is alone, and the host launches no clusters.
+__device__ __forceinline__ uint32_t cluster_rank() {
+  uint32_t r = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+#endif
+  return r;
+}
+__device__ __forceinline__ uint32_t cluster_size() {
+  uint32_t r = 1;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(r));
+#endif
+  return r;
+}
+// The barrier of a cluster, in two halves that every thread executes in turn: what was written to shared memory before the first
+// is seen after the second.
+__device__ __forceinline__ void cluster_arrive() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void cluster_wait() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+// 8 bytes into the shared memory of block `rank` of the cluster, where `p` is in this block's own.
+__device__ __forceinline__ void store_8_in_block(uint2* p, uint32_t rank, uint2 v) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  const auto own = static_cast<uint32_t>(__cvta_generic_to_shared(p));
+  asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; st.shared::cluster.v2.b32 [there], {%2, %3}; }"
+               ::"r"(own), "r"(rank), "r"(v.x), "r"(v.y)
+               : "memory");
+#else
+  *p = v;
+#endif
+}
 
 // Dependent launch, from sm_90 on; elsewhere nothing.
 __device__ __forceinline__ void launch_dependents() {

@@ -3,20 +3,25 @@
 
 // CUDA C++ on a processor: what the kernels use of the language, with the threads of a block as fibers.
 //
-// Blocks run one after the other. A fiber runs until it meets the others of its warp or its block; an exchange that not all of
-// them reach never returns, which `launch` finds. Vectors of 16 bytes are checked for their alignment.
+// Blocks run one after the other; those of a cluster at the same time, each in a thread of this processor with its own shared
+// memory. A fiber runs until it meets the others of its warp, its block or its cluster; an exchange that not all of them reach
+// never returns, which `launch` finds. Vectors of 16 bytes are checked for their alignment.
 
 #pragma once
 
 #include <ucontext.h>
 
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <thread>
 #include <vector>
 
 #define __device__
@@ -24,7 +29,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __grid_constant__
-#define __shared__ static
+#define __shared__ static thread_local
 
 struct uint2 {
   uint32_t x, y;
@@ -53,6 +58,7 @@ struct Fiber {
   ucontext_t context;
   Dim thread;
   unsigned number = 0;
+  unsigned arrivals = 0;  // at the cluster's barrier
   bool done = false;
 };
 
@@ -63,9 +69,20 @@ struct Block {
   Meeting all;
   unsigned current = 0;
   uint64_t progress = 0;
+  unsigned rank = 0;       // in the cluster
+  Meeting at_cluster;      // threads that have arrived at the cluster's barrier
   ucontext_t scheduler;
 };
-inline Block block;
+inline thread_local Block block;
+// Where a block's shared memory is, which lies alike in all threads of this processor.
+inline thread_local char shared_memory;
+
+struct Cluster {
+  unsigned size = 1;
+  char* shared[16] = {};
+  std::atomic<unsigned> arrived{0};  // blocks, over and over
+};
+inline Cluster cluster;
 inline std::function<void()> body;
 
 [[noreturn]] inline void fail(const char* what) {
@@ -99,6 +116,17 @@ T exchange(T value, unsigned lane) {
   return taken;
 }
 
+// The lanes for which the condition holds.
+inline unsigned ballot(bool condition) {
+  Warp& warp = block.warps[fiber().number / 32];
+  warp.given[fiber().number % 32] = condition;
+  meet(warp.meeting);
+  unsigned lanes = 0;
+  for (unsigned lane = 0; lane < 32; lane++) lanes |= static_cast<unsigned>(warp.given[lane] != 0) << lane;
+  meet(warp.meeting);
+  return lanes;
+}
+
 inline void run_fiber() {
   body();
   fiber().done = true;
@@ -106,41 +134,96 @@ inline void run_fiber() {
   for (;;) pause();
 }
 
-inline void launch(Dim grid, Dim size, std::function<void()> kernel) {
+inline void run_block(unsigned index, unsigned rank, Dim grid, Dim size) {
   constexpr size_t STACK = 64 * 1024;
-  static std::vector<char> stacks(STACK * 1024);
+  static thread_local std::unique_ptr<char[]> stacks(new char[STACK * 1024]);
   const unsigned threads = size.x * size.y;
-  if (threads % 32 != 0 || threads > 1024) fail("a block is of whole warps, at most 32");
-  body = std::move(kernel);
   block.size = size;
   block.grid = grid;
-  for (unsigned b = 0; b < grid.x; b++) {
-    block.index = {b, 0, 0};
-    block.fibers.assign(threads, {});
-    block.warps.assign(threads / 32, {});
-    block.all = {threads, 0, 0};
+  block.index = {index, 0, 0};
+  block.rank = rank;
+  block.fibers.assign(threads, {});
+  block.warps.assign(threads / 32, {});
+  block.all = {threads, 0, 0};
+  block.at_cluster = {threads, 0, 0};
+  for (unsigned i = 0; i < threads; i++) {
+    Fiber& f = block.fibers[i];
+    f.number = i;
+    f.thread = {i % size.x, i / size.x, 0};
+    getcontext(&f.context);
+    f.context.uc_stack.ss_sp = &stacks[STACK * i];
+    f.context.uc_stack.ss_size = STACK;
+    f.context.uc_link = nullptr;
+    makecontext(&f.context, run_fiber, 0);
+  }
+  auto moved = std::chrono::steady_clock::now();
+  for (unsigned left = threads; left > 0;) {
+    const uint64_t before = block.progress;
+    left = 0;
     for (unsigned i = 0; i < threads; i++) {
-      Fiber& f = block.fibers[i];
-      f.number = i;
-      f.thread = {i % size.x, i / size.x, 0};
-      getcontext(&f.context);
-      f.context.uc_stack.ss_sp = &stacks[STACK * i];
-      f.context.uc_stack.ss_size = STACK;
-      f.context.uc_link = nullptr;
-      makecontext(&f.context, run_fiber, 0);
+      if (block.fibers[i].done) continue;
+      block.current = i;
+      swapcontext(&block.scheduler, &block.fibers[i].context);
+      left += !block.fibers[i].done;
     }
-    for (unsigned left = threads; left > 0;) {
-      const uint64_t before = block.progress;
-      left = 0;
-      for (unsigned i = 0; i < threads; i++) {
-        if (block.fibers[i].done) continue;
-        block.current = i;
-        swapcontext(&block.scheduler, &block.fibers[i].context);
-        left += !block.fibers[i].done;
-      }
-      if (left > 0 && block.progress == before) fail("threads wait for others that never come");
+    const auto now = std::chrono::steady_clock::now();
+    if (left == 0 || block.progress != before) {
+      moved = now;
+    } else if (cluster.size > 1 && now - moved < std::chrono::seconds(60)) {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));  // other blocks are on their way
+    } else {
+      fail("threads wait for others that never come");
     }
   }
+}
+
+// `grid` is of whole clusters of `blocks` blocks.
+inline void launch(Dim grid, Dim size, std::function<void()> kernel, unsigned blocks = 1) {
+  const unsigned threads = size.x * size.y;
+  if (threads % 32 != 0 || threads > 1024) fail("a block is of whole warps, at most 32");
+  if (blocks > 16 || grid.x % blocks != 0) fail("a grid is of whole clusters, of 16 blocks at most");
+  body = std::move(kernel);
+  for (unsigned first = 0; first < grid.x; first += blocks) {
+    cluster.size = blocks;
+    cluster.arrived = 0;
+    if (blocks == 1) {
+      run_block(first, 0, grid, size);
+      continue;
+    }
+    std::atomic<unsigned> ready{0};
+    std::vector<std::thread> together;
+    for (unsigned rank = 0; rank < blocks; rank++) {
+      together.emplace_back([&, rank] {
+        cluster.shared[rank] = &shared_memory;
+        // None runs before all have their shared memory.
+        for (ready++; ready < blocks;) std::this_thread::yield();
+        run_block(first + rank, rank, grid, size);
+        // Nor is any freed while another may write to it; whether one may is for the sanitizer of a GPU to find.
+        for (ready++; ready < 2 * blocks;) std::this_thread::yield();
+      });
+    }
+    for (std::thread& each : together) each.join();
+  }
+}
+
+// The address in the shared memory of block `rank` that `p` is in this block's.
+template <class T>
+T* of_block(T* p, unsigned rank) {
+  return reinterpret_cast<T*>(reinterpret_cast<char*>(p) + (cluster.shared[rank] - &shared_memory));
+}
+
+// The two halves of a cluster's barrier.
+inline void arrive_at_cluster() {
+  block.progress++;
+  if (++block.at_cluster.here == block.at_cluster.size) {
+    block.at_cluster.here = 0;
+    cluster.arrived++;
+  }
+  fiber().arrivals++;
+}
+inline void wait_for_cluster() {
+  while (cluster.arrived < fiber().arrivals * cluster.size) pause();
+  block.progress++;
 }
 
 }  // namespace emulation
@@ -160,14 +243,14 @@ template <class T>
 T __shfl_sync(unsigned, T v, unsigned from, unsigned width) {
   return emulation::exchange(v, (emulation::fiber().number % 32 & ~(width - 1)) + from);
 }
-inline bool __any_sync(unsigned, bool condition) {
-  bool any = condition;
-  for (unsigned lane = 0; lane < 32; lane++) any |= emulation::exchange(condition, lane);
-  return any;
-}
+inline unsigned __ballot_sync(unsigned, bool condition) { return emulation::ballot(condition); }
+inline int __ffs(unsigned v) { return v == 0 ? 0 : std::countr_zero(v) + 1; }
+inline bool __any_sync(unsigned, bool condition) { return emulation::ballot(condition) != 0; }
 inline int __clz(unsigned v) { return std::countl_zero(v); }
 inline float __uint_as_float(uint32_t v) { return std::bit_cast<float>(v); }
 inline uint32_t __float_as_uint(float v) { return std::bit_cast<uint32_t>(v); }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __double2float_rn(double v) { return static_cast<float>(v); }
 inline float __double2float_rz(double v) {
   const float nearest = static_cast<float>(v);

@@ -10,7 +10,8 @@ use anyhow::{Context, Result, ensure};
 use crate::process::Program;
 
 /// Contraction is off since the kernels write every fused operation out; pragmas of loops mean nothing here.
-const FLAGS: &str = "-std=c++20 -O1 -ffp-contract=off -Wall -Werror -Wno-unknown-pragmas -Itests/emulation -Iinclude";
+const FLAGS: &str =
+    "-std=c++20 -O1 -ffp-contract=off -Wall -Werror -Wno-unknown-pragmas -pthread -Itests/emulation -Iinclude";
 
 /// Compiles and runs each program of `tests/emulation` of the package of kernels.
 ///

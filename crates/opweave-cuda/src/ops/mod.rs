@@ -3,7 +3,9 @@
 
 //! Launchers by family.
 
+mod activation;
 mod normalization;
+mod softmax;
 
 use std::sync::Arc;
 
@@ -12,5 +14,7 @@ use opweave_registry::{Registry, RegistryError};
 
 /// Registers the rows of all families.
 pub(crate) fn register(registry: &mut Registry, images: &Result<Arc<Images>, ImageError>) -> Result<(), RegistryError> {
-    normalization::register(registry, images)
+    activation::register(registry, images)?;
+    normalization::register(registry, images)?;
+    softmax::register(registry, images)
 }

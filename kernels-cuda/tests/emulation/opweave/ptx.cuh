@@ -37,6 +37,18 @@ inline uint16_t bf16_of(float v) {
 inline uint32_t f16_pair_of(float first, float second) { return f16_of(first) | uint32_t{f16_of(second)} << 16; }
 inline uint32_t bf16_pair_of(float first, float second) { return bf16_of(first) | uint32_t{bf16_of(second)} << 16; }
 
+template <bool BF16>
+uint32_t most_of_pairs(uint32_t a, uint32_t b) {
+  const auto most = [](uint16_t a, uint16_t b) -> uint16_t {
+    const auto value = [](uint16_t v) { return BF16 ? __uint_as_float(uint32_t{v} << 16) : f32_of_f16(v); };
+    if (std::isnan(value(a))) return std::isnan(value(b)) ? 0x7fff : b;
+    if (std::isnan(value(b))) return a;
+    return value(a) > value(b) || (value(a) == value(b) && !std::signbit(value(a))) ? a : b;
+  };
+  return most(static_cast<uint16_t>(a), static_cast<uint16_t>(b)) |
+         uint32_t{most(static_cast<uint16_t>(a >> 16), static_cast<uint16_t>(b >> 16))} << 16;
+}
+
 // As sm_80 does it; what the instructions of later ones give is here all the same, by a search among all numbers of the format.
 inline constexpr bool CONVERTS_TO_F8 = false;
 template <int MANTISSA, int LARGEST>
@@ -76,6 +88,14 @@ inline float smaller(float a, float b) { return std::isnan(a) ? a : std::isnan(b
 inline float off(double v) { return static_cast<float>(v * (1.0 + 0x1p-23)); }
 inline float reciprocal_root(float v) { return off(1.0 / std::sqrt(static_cast<double>(v))); }
 inline float reciprocal(float v) { return off(1.0 / static_cast<double>(v)); }
+inline float exp2(float v) { return off(std::exp2(static_cast<double>(v))); }
+inline float exp2_normal(float v) { return v < -126.0f ? 0.0f : exp2(v); }
+
+inline uint32_t cluster_rank() { return emulation::block.rank; }
+inline uint32_t cluster_size() { return emulation::cluster.size; }
+inline void cluster_arrive() { emulation::arrive_at_cluster(); }
+inline void cluster_wait() { emulation::wait_for_cluster(); }
+inline void store_8_in_block(uint2* p, uint32_t rank, uint2 v) { *emulation::of_block(aligned(p), rank) = v; }
 
 inline void forget(uint4&) {}
 inline void launch_dependents() {}

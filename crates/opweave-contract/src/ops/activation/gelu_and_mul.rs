@@ -65,5 +65,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.gelu_and_mul.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.gelu_and_mul.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.gelu_and_mul", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.gelu_and_mul", solution: "cuda.native", libraries: &[] },
     ],
 );

@@ -59,5 +59,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.softmax.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.softmax.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.softmax", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.softmax", solution: "cuda.native", libraries: &[] },
     ],
 );
