@@ -40,21 +40,10 @@ __device__ __forceinline__ Place place_of(const NormParams& p, int64_t segment) 
   return Place{row, (segment - row * p.groups) * p.width};
 }
 
-// The segments that a block takes: `teams` at a time, in turn with the other blocks. All teams of a block go through the loop
-// together; the last time some may be past the end.
+// The segments that a block takes.
 template <class TEAM, bool GROUPED>
-struct Segments {
-  int64_t first;
-  int64_t step;
-  int64_t end;
-
-  explicit __device__ __forceinline__ Segments(const NormParams& p)
-      : first(static_cast<int64_t>(blockIdx.x) * TEAM::teams()),
-        step(static_cast<int64_t>(gridDim.x) * TEAM::teams()),
-        end(GROUPED ? p.rows * p.groups : p.rows) {}
-  __device__ __forceinline__ bool more() const { return first < end; }
-  __device__ __forceinline__ void advance() { first += step; }
-  __device__ __forceinline__ int64_t mine() const { return first + TEAM::number(); }
+struct Segments : Turns<TEAM> {
+  explicit __device__ __forceinline__ Segments(const NormParams& p) : Turns<TEAM>(GROUPED ? p.rows * p.groups : p.rows) {}
 };
 
 template <class T>

@@ -43,4 +43,7 @@ struct Plain {
   static __device__ __forceinline__ double finish_value(const NormParams&, const Row&, int64_t, double y) { return y; }
 };
 
+template <class T>
+using RmsNorm = Plain<T, RootMeanSquare, true>;
+
 }  // namespace opweave

@@ -66,15 +66,13 @@ __device__ __forceinline__ float squares(const float (&v)[N]) {
   }
 }
 
-// Scales one pack and writes it; `early` is the weight if it is of T.
+// One pack, scaled; `early` is the weight if it is of T.
 template <class Op, int N>
-__device__ __forceinline__ void scale_pack(
+__device__ __forceinline__ void scaled_pack(
     const NormParams& p, const typename Op::Row& row, const typename Op::template Held<N>& held,
-    const Pack<typename Op::T, N>& early, int64_t i, float inverse) {
+    const Pack<typename Op::T, N>& early, int64_t i, float inverse, float (&y)[N]) {
   using T = typename Op::T;
-  float y[N];
   held.values(y);
-  held.keep(row, i, p.flags & STREAM);
 #pragma unroll
   for (int e = 0; e < N; e++) y[e] *= inverse;
   if constexpr (Op::WEIGHTED) {
@@ -90,7 +88,44 @@ __device__ __forceinline__ void scale_pack(
     }
   }
   held.finish(p, y);
-  Pack<T, N>::of(y).store_to(row.out + i, p.flags & STREAM);
+}
+
+// Scales one pack and writes it.
+template <class Op, int N>
+__device__ __forceinline__ void scale_pack(
+    const NormParams& p, const typename Op::Row& row, const typename Op::template Held<N>& held,
+    const Pack<typename Op::T, N>& early, int64_t i, float inverse) {
+  float y[N];
+  held.keep(row, i, p.flags & STREAM);
+  scaled_pack<Op, N>(p, row, held, early, i, inverse, y);
+  Pack<typename Op::T, N>::of(y).store_to(row.out + i, p.flags & STREAM);
+}
+
+// What becomes of `v` at column i of a row that is done in f64.
+template <class Op>
+__device__ __forceinline__ double exact_scaled(
+    const NormParams& p, const typename Op::Row& row, int64_t i, double v, double inverse) {
+  using T = typename Op::T;
+  double y = v * inverse;
+  if constexpr (Op::WEIGHTED) {
+    if (p.flags & ROUND_NORMALISED) y = to_f32(round_f64<T>(y));
+    if (p.flags & (WEIGHT_SAME | WEIGHT_F32)) {
+      const double w = Weight<T>::value(p, p.weight, row.place.column + i, 1.0);
+      y *= p.flags & WEIGHT_PLUS_ONE ? 1.0 + w : w;
+    }
+  }
+  return Op::finish_value(p, row, i, y);
+}
+
+// The reciprocal of the divisor of a segment of `width` columns, in f64.
+template <bool LONG, class Op, class TEAM>
+__device__ __forceinline__ double exact_inverse(
+    const NormParams& p, const TEAM& team, const typename Op::Row& row, int64_t width, double (&scratch)[32]) {
+  const double sum = exact_sum<LONG>(team, width, scratch, [&](int64_t i) {
+    const double v = Op::value(p, row, i);
+    return v * v;
+  });
+  return 1.0 / Op::Statistic::divisor(p, sum);
 }
 
 // A whole segment in f64, if it is `wanted`. Nothing of it was written yet. Rare, so kept small: no unrolling.
@@ -99,23 +134,11 @@ __device__ __forceinline__ void exact_segment(
     const NormParams& p, const TEAM& team, const typename Op::Row& row, bool wanted, double (&scratch)[32]) {
   using T = typename Op::T;
   const int64_t width = wanted ? p.width : 0;
-  const double sum = exact_sum<LONG>(team, width, scratch, [&](int64_t i) {
-    const double v = Op::value(p, row, i);
-    return v * v;
-  });
-  const double inverse = 1.0 / Op::Statistic::divisor(p, sum);
+  const double inverse = exact_inverse<LONG, Op>(p, team, row, width, scratch);
 #pragma unroll 1
   for (int64_t i = team.rank; i < width; i += team.size) {
     const double v = Op::value(p, row, i);
-    double y = v * inverse;
-    if constexpr (Op::WEIGHTED) {
-      if (p.flags & ROUND_NORMALISED) y = to_f32(round_f64<T>(y));
-      if (p.flags & (WEIGHT_SAME | WEIGHT_F32)) {
-        const double w = Weight<T>::value(p, p.weight, row.place.column + i, 1.0);
-        y *= p.flags & WEIGHT_PLUS_ONE ? 1.0 + w : w;
-      }
-    }
-    y = Op::finish_value(p, row, i, y);
+    const double y = exact_scaled<Op>(p, row, i, v, inverse);
     Op::keep_value(row, i, v);
     store_element(row.out + i, round_f64<T>(y));
   }
@@ -190,6 +213,31 @@ __device__ __forceinline__ void register_rows(const NormParams& p) {
   }
 }
 
+// The sum of squares of a segment of any width, in packs of N.
+template <class Op, int N>
+__device__ __forceinline__ float loop_sum(
+    const NormParams& p, const BlockTeam& team, const typename Op::Row& row, int64_t packs, double (&scratch)[32]) {
+  double total = 0;
+  float block = 0;
+  int in_block = 0;
+#pragma unroll 4
+  for (int64_t i = team.rank; i < packs; i += team.size) {
+    typename Op::template Held<N> held;
+    held.read(row, i * N);
+    held.prepare(p);
+    float v[N];
+    held.values(v);
+    block += squares(v);
+    if (++in_block == FLUSH) {
+      total += block;
+      block = 0;
+      in_block = 0;
+    }
+  }
+  // To f32 once the sum is whole: its rounding is that of every other row.
+  return static_cast<float>(sum_f64(team, total + block, scratch));
+}
+
 // Segments of any width, in packs of N: read twice, the second time from a cache if it fits there.
 template <class Op, int N>
 __device__ __forceinline__ void loop_segments(const NormParams& p, double (&scratch)[32]) {
@@ -198,27 +246,8 @@ __device__ __forceinline__ void loop_segments(const NormParams& p, double (&scra
   const int64_t packs = p.width / N;
   for (Segments<BlockTeam, Op::GROUPED> segments(p); segments.more(); segments.advance()) {
     const typename Op::Row row(p, place_of<Op::GROUPED>(p, segments.mine()));
-    double total = 0;
-    float block = 0;
-    int in_block = 0;
-#pragma unroll 4
-    for (int64_t i = team.rank; i < packs; i += team.size) {
-      typename Op::template Held<N> held;
-      held.read(row, i * N);
-      held.prepare(p);
-      float v[N];
-      held.values(v);
-      block += squares(v);
-      if (++in_block == FLUSH) {
-        total += block;
-        block = 0;
-        in_block = 0;
-      }
-    }
-    // To f32 once the sum is whole: its rounding is that of every other row.
-    const float sum = static_cast<float>(sum_f64(team, total + block, scratch));
     float inverse;
-    if (!Op::inverse(p, sum, inverse)) {
+    if (!Op::inverse(p, loop_sum<Op, N>(p, team, row, packs, scratch), inverse)) {
       exact_segment<true, Op>(p, team, row, true, scratch);
       continue;
     }

@@ -12,6 +12,8 @@ pub mod ceilings;
 mod native;
 pub mod normalization;
 mod ops;
+mod quantization;
+mod rows;
 mod softmax;
 
 use std::sync::Arc;

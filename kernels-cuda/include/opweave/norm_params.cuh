@@ -51,6 +51,7 @@ enum NormFlag : uint32_t {
   VECTOR = 1u << 10,            // every pointer is aligned to 16 bytes, and width and strides are whole vectors of 16 bytes
   PARAMETERS_READY = 1u << 11,  // no kernel still running writes weight or bias: they may be read before the dependency
   STREAM = 1u << 12,            // the output is larger than the L2 cache: write it past what is there
+  QUANTISE_UNROUNDED = 1u << 13,  // mode=f32: codes are of the norm in f32; else of the norm rounded to T
 };
 
 }  // namespace opweave

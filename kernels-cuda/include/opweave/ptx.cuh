@@ -149,6 +149,17 @@ __device__ __forceinline__ float smaller(float a, float b) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
+// The same of two 16-bit floats in a word, which are not negative.
+__device__ __forceinline__ uint32_t larger_f16_pair(uint32_t a, uint32_t b) {
+  uint32_t r;
+  asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+__device__ __forceinline__ uint32_t larger_bf16_pair(uint32_t a, uint32_t b) {
+  uint32_t r;
+  asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
 
 // Approximations of the special function unit, to an ulp or two; numbers below the normal range count as zero.
 __device__ __forceinline__ float reciprocal_root(float v) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-// Sums over the threads that share a row.
+// The threads that share a row: whose turn it is, sums and the largest over them.
 //
 // A row is summed in an order that its width alone decides, so that block and grid may be chosen by the number of rows and the
 // bits of a row stay the same. The unit is the *chunk*: 32 consecutive vectors, one in each lane of a warp, whichever warp
@@ -63,6 +63,22 @@ struct LaneTeam {
   }
 
   static __device__ __forceinline__ bool any_in_warp(bool condition) { return __any_sync(ALL_LANES, condition); }
+};
+
+// The rows that a block takes, of `end` in all: `teams` at a time, in turn with the other blocks. All teams of a block go
+// through the loop together; the last time some may be past the end.
+template <class TEAM>
+struct Turns {
+  int64_t first;
+  int64_t step;
+  int64_t end;
+
+  explicit __device__ __forceinline__ Turns(int64_t end)
+      : first(static_cast<int64_t>(blockIdx.x) * TEAM::teams()), step(static_cast<int64_t>(gridDim.x) * TEAM::teams()), end(end) {}
+  __device__ __forceinline__ bool more() const { return first < end; }
+  __device__ __forceinline__ void advance() { first += step; }
+  __device__ __forceinline__ int64_t mine() const { return first + TEAM::number(); }
+  __device__ __forceinline__ bool active() const { return TEAM::IS_BLOCK || mine() < end; }
 };
 
 // N sums over the lanes of a warp at once; lane l gets sum number l / (32 / N). As long as there are several, partners share
@@ -160,6 +176,45 @@ struct RowSums<BlockTeam, STATISTICS, PACKS> {
       }
       total[s] = v;
     }
+  }
+};
+
+// The largest over a team: of numbers in whatever order, so the threads' share of the row does not matter.
+template <class TEAM>
+struct Largest;
+
+template <>
+struct Largest<LaneTeam> {
+  struct Scratch {};
+  __device__ __forceinline__ explicit Largest(Scratch&) {}
+  __device__ __forceinline__ uint32_t operator()(const LaneTeam& team, uint32_t v) {
+#pragma unroll
+    for (unsigned step = WARP / 2; step > 0; step /= 2) {
+      const uint32_t other = team.size > step ? __shfl_xor_sync(ALL_LANES, v, step) : v;
+      v = other > v ? other : v;
+    }
+    return v;
+  }
+};
+
+template <>
+struct Largest<BlockTeam> {
+  // Twice, as for sums.
+  struct Scratch {
+    uint32_t most[2][WARP];
+  };
+  Scratch& scratch;
+  unsigned turn = 0;
+
+  __device__ __forceinline__ explicit Largest(Scratch& scratch) : scratch(scratch) {}
+  __device__ __forceinline__ uint32_t operator()(const BlockTeam& team, uint32_t v) {
+    v = __reduce_max_sync(ALL_LANES, v);
+    if (team.warps == 1) return v;
+    auto& most = scratch.most[turn];
+    turn ^= 1;
+    if (team.lane == 0) most[team.warp] = v;
+    __syncthreads();
+    return __reduce_max_sync(ALL_LANES, team.lane < team.warps ? most[team.lane] : 0u);
   }
 };
 

@@ -11,6 +11,7 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <chrono>
@@ -246,6 +247,17 @@ T __shfl_sync(unsigned, T v, unsigned from, unsigned width) {
 inline unsigned __ballot_sync(unsigned, bool condition) { return emulation::ballot(condition); }
 inline int __ffs(unsigned v) { return v == 0 ? 0 : std::countr_zero(v) + 1; }
 inline bool __any_sync(unsigned, bool condition) { return emulation::ballot(condition) != 0; }
+inline unsigned __reduce_max_sync(unsigned, unsigned v) {
+  unsigned most = v;
+  for (unsigned lane = 0; lane < 32; lane++) most = std::max(most, emulation::exchange(v, lane));
+  return most;
+}
+inline unsigned long long atomicCAS_system(unsigned long long* at, unsigned long long from, unsigned long long to) {
+  const auto before = *at;
+  if (before == from) *at = to;
+  return before;
+}
+inline void __threadfence_system() {}
 inline int __clz(unsigned v) { return std::countl_zero(v); }
 inline float __uint_as_float(uint32_t v) { return std::bit_cast<float>(v); }
 inline uint32_t __float_as_uint(float v) { return std::bit_cast<uint32_t>(v); }

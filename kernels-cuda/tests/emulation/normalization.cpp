@@ -15,9 +15,9 @@
 #include "../../normalization/rms_norm.cu"
 #include "../../normalization/rms_norm_gated.cu"
 
-#include <algorithm>
+#include "tensor.h"
+
 #include <limits>
-#include <random>
 #include <string>
 #include <type_traits>
 
@@ -39,31 +39,6 @@ template <>
 constexpr Entry entries<bf16>[5][7] = OPERATIONS(bf16);
 const char* const OPS[] = {"rms_norm", "l2_norm", "fused_add_rms_norm", "rms_norm_gated", "layer_norm"};
 const char* const VARIANTS[] = {"w1", "w2", "w4", "v1", "v2", "v4", "loop"};
-
-std::mt19937 random_bits(20261129);
-double normal() { return std::normal_distribution<double>()(random_bits); }
-long calls = 0, failures = 0;
-
-// Elements at an alignment of 16 bytes, or `shift` elements beyond it.
-template <class T>
-struct Tensor {
-  std::vector<T> memory;
-  size_t shift;
-  Tensor(size_t elements, size_t shift) : memory(elements + 64), shift(shift) {}
-  T* data() {
-    const auto address = (reinterpret_cast<uintptr_t>(memory.data()) + 15) & ~uintptr_t{15};
-    return reinterpret_cast<T*>(address) + shift;
-  }
-  Tensor& fill(double scale) {
-    for (T& v : memory) v = round_f64<T>(normal() * scale);
-    return *this;
-  }
-  Tensor copy() {
-    Tensor other(memory.size() - 64, shift);
-    std::memcpy(other.data() - shift, data() - shift, (memory.size() - 32) * sizeof(T));
-    return other;
-  }
-};
 
 struct Launch {
   Variant variant;
@@ -237,8 +212,6 @@ struct Case {
     }
   }
 };
-
-unsigned warps(unsigned threads) { return (threads + 31) / 32 * 32; }
 
 template <class T>
 void all_of(Op op) {

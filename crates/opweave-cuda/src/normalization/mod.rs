@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! The normalization family: what its kernels are told, and which of them a call takes.
+//! The normalization family: what its kernels are told.
 
-mod choice;
 mod parameters;
 
-pub(crate) use choice::Kernels;
-pub(crate) use parameters::Flags;
 pub use parameters::NormParams;
+pub(crate) use parameters::{Flags, NormQuantParams};

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! The twin of `NormParams` in `kernels-cuda/include/opweave/norm_params.cuh`.
+//! The twins of the structs in `kernels-cuda/include/opweave/norm_params.cuh` and `norm_quant_params.cuh`.
 
 use std::ops::BitOr;
 
 use opweave_tensor::{DType, RawTensor};
+
+use crate::quantization::CodeParams;
+use crate::rows::RowCall;
 
 /// What a kernel of the family is told about one call: see the header for each field.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +33,16 @@ pub struct NormParams {
     pub(crate) reserved: u32,
 }
 
-const _: () = assert!(size_of::<NormParams>() == 120);
+/// What a kernel is told that normalises and quantises.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct NormQuantParams {
+    /// `out` is of codes.
+    pub(crate) norm: NormParams,
+    pub(crate) code: CodeParams,
+}
+
+const _: () = assert!(size_of::<NormParams>() == 120 && size_of::<NormQuantParams>() == 136);
 
 /// Bits of [`NormParams::flags`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -49,6 +61,7 @@ impl Flags {
     pub(crate) const GATE_THEN_NORM: Flags = Flags(1 << 9);
     pub(crate) const VECTOR: Flags = Flags(1 << 10);
     pub(crate) const STREAM: Flags = Flags(1 << 12);
+    pub(crate) const QUANTISE_UNROUNDED: Flags = Flags(1 << 13);
 
     /// This flag where `on`, else none.
     #[inline]
@@ -131,16 +144,116 @@ impl NormParams {
         self
     }
 
-    /// Whether 16-byte accesses are possible: every pointer aligned, width and strides whole vectors of `elements`.
+    /// Whether accesses to whole vectors are possible, if the address of `out` allows them.
     #[inline]
-    pub(crate) fn is_vector(&self, elements: i64) -> bool {
+    fn is_vector_but_for_out(&self, elements: u64) -> bool {
         let addresses = self.input as usize
             | self.gate as usize
             | self.residual as usize
             | self.weight as usize
-            | self.bias as usize
-            | self.out as usize;
+            | self.bias as usize;
         let strides = self.width | self.input_stride | self.gate_stride | self.residual_stride | self.out_stride;
-        addresses.is_multiple_of(16) && strides & (elements - 1) == 0
+        addresses.is_multiple_of(16) && strides & (elements as i64 - 1) == 0
+    }
+}
+
+impl RowCall for NormParams {
+    #[inline]
+    fn rows(&self) -> u64 {
+        // Sizes of views, which are never negative.
+        self.rows.unsigned_abs() * self.groups.unsigned_abs()
+    }
+
+    #[inline]
+    fn width(&self) -> u64 {
+        self.width.unsigned_abs()
+    }
+
+    #[inline]
+    fn is_vector(&self, elements: u64) -> bool {
+        (self.out as usize).is_multiple_of(16) && self.is_vector_but_for_out(elements)
+    }
+
+    #[inline]
+    fn settle(&mut self, vector: bool, stream: bool) {
+        self.flags |= (Flags::VECTOR.when(vector) | Flags::STREAM.when(stream)).0;
+    }
+}
+
+impl RowCall for NormQuantParams {
+    #[inline]
+    fn rows(&self) -> u64 {
+        self.norm.rows()
+    }
+
+    #[inline]
+    fn width(&self) -> u64 {
+        self.norm.width()
+    }
+
+    /// The codes, and the residual where there is one.
+    #[inline]
+    fn written(&self, bytes: u64) -> u64 {
+        1 + if self.norm.residual.is_null() { 0 } else { bytes }
+    }
+
+    #[inline]
+    fn is_vector(&self, elements: u64) -> bool {
+        (self.norm.out as u64).is_multiple_of(elements) && self.norm.is_vector_but_for_out(elements)
+    }
+
+    #[inline]
+    fn settle(&mut self, vector: bool, stream: bool) {
+        self.norm.settle(vector, stream);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(address: usize) -> *mut u8 {
+        std::ptr::without_provenance_mut(address)
+    }
+
+    #[test]
+    fn codes_need_less_alignment_than_numbers_and_everything_else_as_much() {
+        let (input, residual, weight) = (at(16), at(32), at(48));
+        let (gate, bias, out) = (at(0), at(0), at(8));
+        let (rows, width, groups) = (3, 64, 1);
+        let (input_stride, gate_stride, residual_stride, out_stride) = (72, 0, 64, 64);
+        let (epsilon, inverse_width, flags, reserved) = (0.0, 0.0, 0, 0);
+        let norm = NormParams {
+            input,
+            gate,
+            residual,
+            weight,
+            bias,
+            out,
+            rows,
+            width,
+            groups,
+            input_stride,
+            gate_stride,
+            residual_stride,
+            out_stride,
+            epsilon,
+            inverse_width,
+            flags,
+            reserved,
+        };
+        let code = CodeParams { scale: at(4), floor: 0.0, flags: 0 };
+        let call = NormQuantParams { norm, code };
+        assert!(call.is_vector(8) && !call.norm.is_vector(8));
+        for broken in [
+            NormParams { input: at(24), ..norm },
+            NormParams { residual: at(40), ..norm },
+            NormParams { weight: at(52), ..norm },
+            NormParams { out: at(4), ..norm },
+            NormParams { width: 60, ..norm },
+            NormParams { out_stride: 68, ..norm },
+        ] {
+            assert!(!NormQuantParams { norm: broken, code }.is_vector(8), "{broken:?}");
+        }
     }
 }

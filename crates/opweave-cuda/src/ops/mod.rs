@@ -5,6 +5,7 @@
 
 mod activation;
 mod normalization;
+mod quantization;
 mod softmax;
 
 use std::sync::Arc;
@@ -16,5 +17,6 @@ use opweave_registry::{Registry, RegistryError};
 pub(crate) fn register(registry: &mut Registry, images: &Result<Arc<Images>, ImageError>) -> Result<(), RegistryError> {
     activation::register(registry, images)?;
     normalization::register(registry, images)?;
+    quantization::register(registry, images)?;
     softmax::register(registry, images)
 }

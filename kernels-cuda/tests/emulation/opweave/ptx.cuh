@@ -83,6 +83,12 @@ inline uint32_t i8_of(float v) {
 }
 inline float larger(float a, float b) { return std::isnan(a) ? a : std::isnan(b) || b > a ? b : a; }
 inline float smaller(float a, float b) { return std::isnan(a) ? a : std::isnan(b) || b < a ? b : a; }
+// As numbers that are not negative, their bits have the same order, NaN above all.
+inline uint32_t larger_bf16_pair(uint32_t a, uint32_t b) {
+  const auto half = [&](int shift) { return std::max(a >> shift & 0xffff, b >> shift & 0xffff) << shift; };
+  return half(0) | half(16);
+}
+inline uint32_t larger_f16_pair(uint32_t a, uint32_t b) { return larger_bf16_pair(a, b); }
 
 // Off by an ulp, as the unit is: what follows must mend it.
 inline float off(double v) { return static_cast<float>(v * (1.0 + 0x1p-23)); }

@@ -154,5 +154,10 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
             solution: "cpu.reference",
             libraries: &[],
         },
+        ImplementationDecl {
+            name: "cuda.native.fused_add_rms_norm_dynamic_quant",
+            solution: "cuda.native",
+            libraries: &[],
+        },
     ],
 );

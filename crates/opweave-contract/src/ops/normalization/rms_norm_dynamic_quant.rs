@@ -103,5 +103,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
             libraries: &[],
         },
         ImplementationDecl { name: "cpu.reference.rms_norm_dynamic_quant", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.rms_norm_dynamic_quant", solution: "cuda.native", libraries: &[] },
     ],
 );

@@ -70,5 +70,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.quantize_per_tensor.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.quantize_per_tensor.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.quantize_per_tensor", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.quantize_per_tensor", solution: "cuda.native", libraries: &[] },
     ],
 );

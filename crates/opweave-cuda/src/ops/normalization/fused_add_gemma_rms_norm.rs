@@ -9,7 +9,8 @@ use opweave_contract::ops::normalization::{
 use opweave_device::{DeviceError, LaunchError, StreamRef};
 
 use crate::native::{LoadedImage, Native};
-use crate::normalization::{Flags, Kernels, NormParams};
+use crate::normalization::{Flags, NormParams};
+use crate::rows::Kernels;
 
 impl Native for FusedAddGemmaRmsNorm {
     const STEM: &'static str = "fused_add_rms_norm";

@@ -7,7 +7,8 @@ use opweave_contract::ops::normalization::{GemmaRmsNorm, GemmaRmsNormArgs, Gemma
 use opweave_device::{DeviceError, LaunchError, StreamRef};
 
 use crate::native::{LoadedImage, Native};
-use crate::normalization::{Flags, Kernels, NormParams};
+use crate::normalization::{Flags, NormParams};
+use crate::rows::Kernels;
 
 impl Native for GemmaRmsNorm {
     const STEM: &'static str = "rms_norm";

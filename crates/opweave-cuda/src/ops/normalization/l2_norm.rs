@@ -7,7 +7,8 @@ use opweave_contract::ops::normalization::{L2Form, L2Norm, L2NormArgs, L2NormPro
 use opweave_device::{DeviceError, LaunchError, StreamRef};
 
 use crate::native::{LoadedImage, Native};
-use crate::normalization::{Flags, Kernels, NormParams};
+use crate::normalization::{Flags, NormParams};
+use crate::rows::Kernels;
 
 impl Native for L2Norm {
     const STEM: &'static str = "l2_norm";

@@ -7,7 +7,8 @@ use opweave_contract::ops::normalization::{LayerNorm, LayerNormArgs, LayerNormPr
 use opweave_device::{DeviceError, LaunchError, StreamRef};
 
 use crate::native::{LoadedImage, Native};
-use crate::normalization::{Kernels, NormParams};
+use crate::normalization::NormParams;
+use crate::rows::Kernels;
 
 impl Native for LayerNorm {
     const STEM: &'static str = "layer_norm";

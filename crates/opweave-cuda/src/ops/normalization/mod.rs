@@ -5,16 +5,19 @@
 
 mod fused_add_gemma_rms_norm;
 mod fused_add_rms_norm;
+mod fused_add_rms_norm_dynamic_quant;
 mod gemma_rms_norm;
 mod l2_norm;
 mod layer_norm;
 mod rms_norm;
+mod rms_norm_dynamic_quant;
 mod rms_norm_gated;
 
 use std::sync::Arc;
 
 use opweave_contract::ops::normalization::{
-    FusedAddGemmaRmsNorm, FusedAddRmsNorm, GemmaRmsNorm, L2Norm, LayerNorm, RmsNorm, RmsNormGated,
+    FusedAddGemmaRmsNorm, FusedAddRmsNorm, FusedAddRmsNormDynamicQuant, GemmaRmsNorm, L2Norm, LayerNorm, RmsNorm,
+    RmsNormDynamicQuant, RmsNormGated,
 };
 use opweave_kernels_cuda::{ImageError, Images};
 use opweave_registry::{Registry, RegistryError};
@@ -29,5 +32,7 @@ pub(super) fn register(registry: &mut Registry, images: &Result<Arc<Images>, Ima
     native::register::<FusedAddGemmaRmsNorm>(registry, images)?;
     native::register::<LayerNorm>(registry, images)?;
     native::register::<L2Norm>(registry, images)?;
-    native::register::<RmsNormGated>(registry, images)
+    native::register::<RmsNormGated>(registry, images)?;
+    native::register::<RmsNormDynamicQuant>(registry, images)?;
+    native::register::<FusedAddRmsNormDynamicQuant>(registry, images)
 }

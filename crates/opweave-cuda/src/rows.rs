@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! Which entry of an image a call takes, and in which shape.
+//! Kernels that take rows, a team of threads to each: which entry of an image a call takes, and in which shape.
 //!
 //! The rules of `kernels-cuda/README.md`: a row stays in registers where it fits, lanes of a warp share a narrow row, and a width
 //! that is no whole number of vectors goes through the loop. What depends on the number of rows is only how many threads share
@@ -12,8 +12,23 @@ use opweave_device_cuda::{Grid, Launch};
 use opweave_kernels_cuda::Team;
 use opweave_tensor::DType;
 
-use super::{Flags, NormParams};
 use crate::native::LoadedImage;
+
+/// A call's parameters, but for what depends on the entry.
+pub(crate) trait RowCall: Copy {
+    /// Rows, or groups of rows, each of which a team takes.
+    fn rows(&self) -> u64;
+    /// Columns of each.
+    fn width(&self) -> u64;
+    /// Bytes of an element that is written, where one of `bytes` is read.
+    fn written(&self, bytes: u64) -> u64 {
+        bytes
+    }
+    /// Whether accesses to whole vectors are possible, of `elements` elements that are read.
+    fn is_vector(&self, elements: u64) -> bool;
+    /// Says which accesses are taken: to whole vectors, and past the cache.
+    fn settle(&mut self, vector: bool, stream: bool);
+}
 
 /// One entry of an image.
 #[derive(Clone, Debug)]
@@ -109,17 +124,17 @@ impl Kernels {
     /// Launches a call.
     ///
     /// # Safety
-    /// - What the parameters point to is valid for what the kernel does, until the work has finished.
+    /// - `C` is the twin of the parameters of the image's entries.
+    /// - What they point to is valid for what the kernel does, until the work has finished.
     #[inline]
-    pub(crate) unsafe fn launch(&self, mut call: NormParams, stream: StreamRef<'_>) -> Result<(), LaunchError> {
-        // Sizes of views, which are never negative.
-        let (rows, width) = (call.rows.unsigned_abs() * call.groups.unsigned_abs(), call.width.unsigned_abs());
+    pub(crate) unsafe fn launch<C: RowCall>(&self, mut call: C, stream: StreamRef<'_>) -> Result<(), LaunchError> {
+        let (rows, width) = (call.rows(), call.width());
         if rows == 0 || width == 0 {
             return Ok(());
         }
-        let vector = call.is_vector(self.elements as i64);
-        let stream_out = rows.saturating_mul(width * self.bytes) > self.cache;
-        call.flags |= (Flags::VECTOR.when(vector) | Flags::STREAM.when(stream_out)).0;
+        let vector = call.is_vector(self.elements);
+        let past_the_cache = rows.saturating_mul(width * call.written(self.bytes)) > self.cache;
+        call.settle(vector, past_the_cache);
         let (entry, block) = self.choose(width, rows, vector);
         let blocks = rows.div_ceil(block.y).min(i32::MAX as u64);
         let grid = Grid { blocks: blocks as u32, block: [block.x as u32, block.y as u32], shared_memory: 0 };
@@ -142,18 +157,13 @@ impl Kernels {
         (&self.any, Block { x, y: 1 })
     }
 
-    /// How far an entry is from what suits: lanes of a warp for rows that a warp can hold, and as many vectors in each thread as
-    /// hide the memory's latency where there are rows enough for every multiprocessor; with few rows, one, since more threads
-    /// finish a row sooner.
+    /// How far an entry is from what suits: lanes of a warp for rows that a warp can hold; else as many threads for a row as
+    /// there are places for, since more threads finish a row sooner, and fewer leave room for more rows.
     #[inline]
     fn distance(&self, entry: &Entry, vectors: u64, rows: u64) -> u64 {
-        let many = rows >= 4 * self.multiprocessors;
-        let narrow = vectors <= WARP || (many && vectors <= WARP * LANES_HOLD);
-        let wanted = match (narrow, many) {
-            (true, _) => vectors.div_ceil(WARP).next_power_of_two(),
-            (false, true) => (vectors / BLOCK_OF_MANY).next_power_of_two().clamp(1, 4),
-            (false, false) => 1,
-        };
+        let narrow = vectors <= WARP || (rows >= 4 * self.multiprocessors && vectors <= WARP * LANES_HOLD);
+        let threads = if narrow { WARP } else { (self.multiprocessors * PLACES / rows).clamp(LEAST_BLOCK, PLACES) };
+        let wanted = vectors.div_ceil(threads).next_power_of_two().min(4);
         let team = if narrow { Team::Lanes } else { Team::Block };
         8 * u64::from(entry.team != team) + entry.vectors_per_thread.abs_diff(wanted)
     }
@@ -163,8 +173,10 @@ impl Kernels {
 const UNITS_OF_A_LOOP: u64 = 4;
 /// Vectors that a lane may hold.
 const LANES_HOLD: u64 = 4;
-/// Threads of a block where there are many rows.
-const BLOCK_OF_MANY: u64 = 256;
+/// Threads of a multiprocessor that are busy with loads, about.
+const PLACES: u64 = 1024;
+/// The fewest threads that share a row of many.
+const LEAST_BLOCK: u64 = 128;
 
 #[cfg(test)]
 mod tests {
@@ -172,13 +184,15 @@ mod tests {
 
     use super::*;
 
-    /// Of every variant that a description of the family has: blocks are whole warps, within their bound, and cover the row.
+    /// Of every variant that a description of these families has: blocks are whole warps, within their bound, and cover the row.
     #[test]
     fn blocks_are_whole_warps_and_cover_the_row() {
         let descriptions = opweave_kernels_cuda::descriptions().expect("a test of that crate holds that all parse");
-        let family = descriptions.iter().filter(|description| description.family == "normalization");
+        let stems = descriptions
+            .iter()
+            .filter(|description| description.family == "normalization" || description.stem == "dynamic_quant");
         let kept = |variant: &&Variant| variant.vectors_per_thread > 0;
-        let variants: Vec<&Variant> = family.flat_map(|description| &description.variants).filter(kept).collect();
+        let variants: Vec<&Variant> = stems.flat_map(|description| &description.variants).filter(kept).collect();
         assert!(!variants.is_empty());
         for Variant { team, vectors_per_thread, max_block, .. } in variants {
             let (per_thread, max_block) = (*vectors_per_thread as u64, *max_block as u64);
