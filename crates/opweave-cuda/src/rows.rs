@@ -98,9 +98,8 @@ impl Kernels {
         let mut registers = Vec::new();
         let mut any = None;
         for variant in &image.description.variants {
-            let symbol = image.description.symbol(dtype.name(), &variant.suffix);
             let entry = Entry {
-                launch: Launch::new(image.module.function(&symbol)?, image.dependent),
+                launch: image.launch(dtype, &variant.suffix)?,
                 team: variant.team,
                 vectors_per_thread: variant.vectors_per_thread as u64,
                 max_block: variant.max_block as u64,
@@ -110,14 +109,13 @@ impl Kernels {
         let what = || format!("the description of {} has no variant for any width", image.description.stem);
         let any = any.ok_or_else(|| DeviceError::State { device: image.context.device(), what: what() })?;
         let bytes = (dtype.bits() / 8) as u64;
-        let info = image.context.info();
         Ok(Kernels {
             registers,
             any,
             elements: 16 / bytes,
             bytes,
-            multiprocessors: u64::from(info.multiprocessors.unwrap_or(1)),
-            cache: image.context.level_two_cache().unwrap_or(u64::MAX),
+            multiprocessors: image.multiprocessors(),
+            cache: image.cache(),
         })
     }
 

@@ -39,9 +39,8 @@ impl FixedKernels {
     pub(crate) fn find(image: &LoadedImage<'_>, dtype: DType) -> Result<Self, DeviceError> {
         let mut entries = Vec::new();
         for variant in &image.description.variants {
-            let symbol = image.description.symbol(dtype.name(), &variant.suffix);
             entries.push(Entry {
-                launch: Launch::new(image.module.function(&symbol)?, image.dependent),
+                launch: image.launch(dtype, &variant.suffix)?,
                 packs_per_thread: variant.vectors_per_thread as u64,
                 max_block: variant.max_block as u64,
             });
@@ -50,8 +49,8 @@ impl FixedKernels {
         Ok(FixedKernels {
             entries,
             elements: (128 / dtype.bits()) as u64,
-            multiprocessors: u64::from(image.context.info().multiprocessors.unwrap_or(1)),
-            cache: image.context.level_two_cache().unwrap_or(u64::MAX),
+            multiprocessors: image.multiprocessors(),
+            cache: image.cache(),
         })
     }
 
