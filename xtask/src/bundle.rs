@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
-//! What a machine with a GPU and without Rust needs: the binary, the kernel images, and a script that validates, sanitises and
-//! times.
+//! What a machine with a GPU and without Rust needs: the binary, the kernel images, the programs that measure other libraries,
+//! and a script that validates, sanitises and times.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,9 @@ use crate::process::Program;
 
 /// The script of the bundle.
 const SCRIPT: &str = include_str!("bundle/run.sh");
+
+/// The adapters of other libraries.
+const REFERENCES: &str = "suites/references";
 
 /// Where the bundle goes unless told otherwise.
 const FOLDER: &str = "target/bundle";
@@ -29,14 +32,10 @@ pub(crate) fn run(root: &Path, out: Option<PathBuf>) -> Result<()> {
     let out = out.unwrap_or_else(|| root.join(FOLDER));
     let fresh = out.with_extension("new");
     remove(&fresh)?;
-    fs::create_dir_all(fresh.join("kernels")).with_context(|| format!("failed to create {}", fresh.display()))?;
+    fs::create_dir_all(&fresh).with_context(|| format!("failed to create {}", fresh.display()))?;
     copy(&root.join("target/release/opweave"), &fresh.join("opweave"))?;
-    for entry in fs::read_dir(&images).with_context(|| format!("failed to read {}", images.display()))? {
-        let path = entry?.path();
-        if let Some(name) = path.file_name().filter(|_| path.is_file()) {
-            copy(&path, &fresh.join("kernels").join(name))?;
-        }
-    }
+    files(&images, &fresh.join("kernels"))?;
+    files(&root.join(REFERENCES), &fresh.join("references"))?;
     // Debugging information is most of the binary, and nobody debugs it there.
     Program::new("strip", root).arg("--strip-debug").arg(fresh.join("opweave")).run()?;
     let revision = Program::new("git", root).args("rev-parse HEAD").read().unwrap_or_default();
@@ -51,6 +50,18 @@ pub(crate) fn run(root: &Path, out: Option<PathBuf>) -> Result<()> {
 fn remove(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("failed to remove {}", folder.display()))?;
+    }
+    Ok(())
+}
+
+/// Copies the files of a folder, and no folder in it.
+fn files(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("failed to create {}", to.display()))?;
+    for entry in fs::read_dir(from).with_context(|| format!("failed to read {}", from.display()))? {
+        let path = entry?.path();
+        if let Some(name) = path.file_name().filter(|_| path.is_file()) {
+            copy(&path, &to.join(name))?;
+        }
     }
     Ok(())
 }

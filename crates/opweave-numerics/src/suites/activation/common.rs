@@ -11,6 +11,7 @@ use crate::compare::Tolerance;
 use crate::config::Tier;
 use crate::input::{Grade, Spread};
 use crate::suite::{ArgumentKind, Case, Fill, SuiteArgument, SuiteArguments, ValueAt, table_tolerance};
+use crate::suites::core_matrix;
 
 /// The arguments of every suite of the family.
 pub(super) const ARGUMENTS: &[SuiteArgument] = &[
@@ -174,7 +175,8 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     let timed = |(tokens, width, dtype, tier): (usize, usize, &str, Tier)| {
         Some(case::<O>(format!("t{tokens}_h{width}_{dtype}"), width, dtype, &[], tokens)?.tier(tier))
     };
-    sizes.into_iter().filter_map(timed).collect()
+    let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, 14336, "bf16", Tier::Full)));
+    core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
 }
 
 /// Operands of ordinary size about zero: both sides of every activation.

@@ -15,6 +15,7 @@ use crate::compare::{Computation, Tolerance};
 use crate::config::Tier;
 use crate::input::Grade;
 use crate::suite::{ArgumentKind, Case, Fill, Suite, SuiteArgument, SuiteArguments};
+use crate::suites::core_matrix;
 
 const DTYPES: [&str; 3] = ["bf16", "f16", "f32"];
 
@@ -90,7 +91,8 @@ impl Suite for Cases {
             let case = case(&label, vocabulary, width, dtype, &[], tokens)?;
             Some(case.tier(tier).fill("ids", Fill::Integers(0, vocabulary as i64 - 1)))
         };
-        sizes.into_iter().filter_map(timed).collect()
+        let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, 4096, 4096, "bf16", Tier::Full)));
+        core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
     }
 
     fn base(&self) -> Vec<String> {

@@ -14,6 +14,7 @@ use crate::compare::{Computation, Tolerance};
 use crate::config::Tier;
 use crate::input::{Grade, Spread};
 use crate::suite::{ArgumentKind, Case, Fill, Suite, SuiteArgument, SuiteArguments};
+use crate::suites::core_matrix;
 
 const DTYPES: [&str; 3] = ["bf16", "f16", "f32"];
 const LAYOUTS: [&str; 2] = ["nhd", "hnd"];
@@ -99,7 +100,8 @@ impl Suite for Cases {
             let facts = facts((8, 128, 128), 16, "bf16", "nhd", format);
             Some(case(&label, &facts, [tokens, tokens, pages], pages * 16)?.tier(tier))
         };
-        sizes.into_iter().filter_map(timed).collect()
+        let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, "plain", Tier::Full)));
+        core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
     }
 
     fn base(&self) -> Vec<String> {

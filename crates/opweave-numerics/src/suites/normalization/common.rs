@@ -17,6 +17,7 @@ use crate::input::Grade;
 use crate::suite::{
     ArgumentKind, Axis, Case, Fill, SuiteArgument, SuiteArguments, ValueAt, table_tolerance, tensor_suite,
 };
+use crate::suites::core_matrix;
 
 /// The arguments of every suite of the family.
 pub(super) const ARGUMENTS: &[SuiteArgument] = &[
@@ -290,7 +291,9 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     let timed = |(tokens, width, dtype, tier): (usize, usize, &str, Tier)| {
         Some(case::<O>(format!("t{tokens}_h{width}_{dtype}"), &facts(width, dtype), tokens)?.tier(tier))
     };
-    sizes.into_iter().filter_map(timed).collect()
+    let matrix = core_matrix::TOKENS.into_iter().flat_map(|tokens| [4096, 8192].map(|width| (tokens, width)));
+    let matrix = matrix.map(|(tokens, width)| timed((tokens, width, "bf16", Tier::Full)));
+    core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
 }
 
 /// The table's tolerance, with what underflows before the last multiplications seen through them.

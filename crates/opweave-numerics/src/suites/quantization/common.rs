@@ -10,6 +10,7 @@ use crate::codec;
 use crate::config::Tier;
 use crate::input::Grade;
 use crate::suite::{ArgumentKind, Case, Fill, SuiteArgument, SuiteArguments, ValueAt};
+use crate::suites::core_matrix;
 
 /// The arguments of every suite of the family.
 pub(super) const ARGUMENTS: &[SuiteArgument] = &[
@@ -188,5 +189,7 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
         let label = format!("t{tokens}_h{width}_{dtype}_{codes}");
         Some(of(&label, dtype, &[&format!("output_dtype={codes}")], tokens, width)?.tier(tier))
     };
-    sizes.into_iter().filter_map(timed).collect()
+    let matrix = core_matrix::TOKENS.into_iter().flat_map(|tokens| [4096, 8192].map(|width| (tokens, width)));
+    let matrix = matrix.map(|(tokens, width)| timed((tokens, width, "bf16", "f8e4m3", Tier::Full)));
+    core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
 }

@@ -11,6 +11,7 @@ use super::common::{self, DTYPES, OUTSIDE, Shape, case, facts, turned};
 use crate::compare::Tolerance;
 use crate::config::Tier;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments, table_tolerance};
+use crate::suites::core_matrix;
 
 /// Name, shape, style.
 const MODELS: &[(&str, Shape, &str)] = &[
@@ -58,10 +59,9 @@ impl Suite for Cases {
             let label = format!("t{tokens}_h32x8_d128_bf16");
             Some(case(&label, (32, 8, 128, 128), "bf16", &[], tokens)?.tier(tier))
         };
-        [(1, Tier::Smoke), (16, Tier::Default), (1024, Tier::Default), (8192, Tier::Full)]
-            .into_iter()
-            .filter_map(timed)
-            .collect()
+        let own = [(1, Tier::Smoke), (16, Tier::Default), (1024, Tier::Default), (8192, Tier::Full)];
+        let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, Tier::Full)));
+        core_matrix::with(own.into_iter().filter_map(timed).collect(), matrix)
     }
 
     fn base(&self) -> Vec<String> {

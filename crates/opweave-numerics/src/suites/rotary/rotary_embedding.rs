@@ -11,6 +11,7 @@ use super::common::{self, DTYPES, OUTSIDE, POSITIONS, Shape, case, facts, turned
 use crate::compare::Tolerance;
 use crate::config::Tier;
 use crate::suite::{Case, Fill, Suite, SuiteArgument, SuiteArguments, table_tolerance};
+use crate::suites::core_matrix;
 
 /// Name, shape, style.
 const MODELS: &[(&str, Shape, &str)] = &[
@@ -70,7 +71,8 @@ impl Suite for Cases {
             let label = format!("t{tokens}_h32x8_d128_bf16_{style}");
             Some(case(&label, (32, 8, 128, 128), "bf16", &[("style", style)], tokens)?.tier(tier))
         };
-        sizes.into_iter().filter_map(timed).collect()
+        let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, "neox", Tier::Full)));
+        core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
     }
 
     fn base(&self) -> Vec<String> {

@@ -11,6 +11,7 @@ use crate::compare::{Computation, Tolerance};
 use crate::config::Tier;
 use crate::input::Grade;
 use crate::suite::{ArgumentKind, Case, Fill, Suite, SuiteArgument, SuiteArguments, ValueAt};
+use crate::suites::core_matrix;
 
 const DTYPES: [&str; 3] = ["bf16", "f16", "f32"];
 
@@ -70,7 +71,8 @@ impl Suite for Cases {
         let timed = |(tokens, width, dtype, tier)| {
             Some(case(&format!("t{tokens}_v{width}_{dtype}"), width, dtype, &[], tokens)?.tier(tier))
         };
-        sizes.into_iter().filter_map(timed).collect()
+        let matrix = [1, 8, 64, 256].map(|tokens| timed((tokens, 128_256, "bf16", Tier::Full)));
+        core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
     }
 
     fn base(&self) -> Vec<String> {

@@ -11,6 +11,7 @@ use crate::compare::{Computation, Tolerance};
 use crate::config::Tier;
 use crate::input::Grade;
 use crate::suite::{ArgumentKind, Case, Fill, SuiteArgument, SuiteArguments, ValueAt, table_tolerance};
+use crate::suites::core_matrix;
 
 /// The arguments of every suite of the family.
 pub(super) const ARGUMENTS: &[SuiteArgument] = &[
@@ -184,7 +185,9 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     let timed = |(tokens, width, dtypes, tier): (usize, usize, (&str, &str), Tier)| {
         Some(case::<O>(format!("t{tokens}_h{width}_{}", words(dtypes)), width, dtypes, tokens)?.tier(tier))
     };
-    sizes.into_iter().filter_map(timed).collect()
+    // A vocabulary: more rows than these are a gigabyte and more.
+    let matrix = [1, 8, 64, 512].map(|tokens| timed((tokens, 128_256, ("bf16", "bf16"), Tier::Full)));
+    core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
 }
 
 /// In f32 the table for sums: an exponent loses a few of its last places in the difference from the maximum, which is as much as the
