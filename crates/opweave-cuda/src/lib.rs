@@ -15,6 +15,7 @@ mod ops;
 mod quantization;
 mod rows;
 mod softmax;
+mod tiles;
 
 use std::sync::Arc;
 

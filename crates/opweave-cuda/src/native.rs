@@ -117,6 +117,12 @@ fn runs_one_of(those: &[String], built: &[ImageTarget], cx: &PrepareContext<'_>)
     built.iter().filter(one).any(|target| target.runs_on(capability))
 }
 
+/// Where kernels of a call on this stream write a fault; null where the caller gave no buffer, and then it is nowhere.
+#[inline]
+pub(crate) fn fault_buffer(stream: StreamRef<'_>) -> *mut u8 {
+    stream.faults().map_or(std::ptr::null_mut(), |faults| faults.device_pointer().cast())
+}
+
 /// Why an image is of no use, as an answer of selection.
 fn refusal(stem: &str, error: &ImageError) -> Reject {
     match error {

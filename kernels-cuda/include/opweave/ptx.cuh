@@ -28,6 +28,11 @@ __device__ __forceinline__ uint4 load_16(const uint4* p) {
   asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
   return v;
 }
+__device__ __forceinline__ uint2 load_8(const uint2* p) {
+  uint2 v;
+  asm volatile("ld.global.v2.b32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
+  return v;
+}
 __device__ __forceinline__ uint32_t load_4(const uint32_t* p) {
   uint32_t v;
   asm volatile("ld.global.b32 %0, [%1];" : "=r"(v) : "l"(p));
@@ -107,6 +112,30 @@ __device__ __forceinline__ uint32_t most_of_pairs(uint32_t a, uint32_t b) {
   } else {
     asm("max.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
   }
+  return r;
+}
+
+// The same, NaN where either is.
+template <bool BF16>
+__device__ __forceinline__ uint32_t most_of_pairs_or_nan(uint32_t a, uint32_t b) {
+  uint32_t r;
+  if constexpr (BF16) {
+    asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  } else {
+    asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  }
+  return r;
+}
+
+// The largest and the least number of a warp's lanes, in all of them.
+__device__ __forceinline__ uint32_t most_in_warp(uint32_t v) {
+  uint32_t r;
+  asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(v));
+  return r;
+}
+__device__ __forceinline__ uint32_t least_in_warp(uint32_t v) {
+  uint32_t r;
+  asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(r) : "r"(v));
   return r;
 }
 

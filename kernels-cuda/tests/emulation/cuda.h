@@ -252,17 +252,17 @@ inline unsigned __reduce_max_sync(unsigned, unsigned v) {
   for (unsigned lane = 0; lane < 32; lane++) most = std::max(most, emulation::exchange(v, lane));
   return most;
 }
-inline unsigned long long atomicCAS_system(unsigned long long* at, unsigned long long from, unsigned long long to) {
-  const auto before = *at;
-  if (before == from) *at = to;
-  return before;
+inline unsigned long long atomicCAS_system(unsigned long long* p, unsigned long long from, unsigned long long to) {
+  std::atomic_ref<unsigned long long>(*p).compare_exchange_strong(from, to);
+  return from;
 }
-inline void __threadfence_system() {}
+inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 inline int __clz(unsigned v) { return std::countl_zero(v); }
 inline float __uint_as_float(uint32_t v) { return std::bit_cast<float>(v); }
 inline uint32_t __float_as_uint(float v) { return std::bit_cast<uint32_t>(v); }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
 inline float __double2float_rn(double v) { return static_cast<float>(v); }
 inline float __double2float_rz(double v) {
   const float nearest = static_cast<float>(v);

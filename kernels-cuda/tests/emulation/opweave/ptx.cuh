@@ -16,6 +16,7 @@ T* aligned(T* p) {
 }
 inline uint4 load_16_once(const uint4* p) { return *aligned(p); }
 inline uint4 load_16(const uint4* p) { return *aligned(p); }
+inline uint2 load_8(const uint2* p) { return *aligned(p); }
 inline uint32_t load_4(const uint32_t* p) { return *aligned(p); }
 inline uint16_t load_2(const uint16_t* p) { return *aligned(p); }
 inline uint8_t load_1(const uint8_t* p) { return *p; }
@@ -48,6 +49,21 @@ uint32_t most_of_pairs(uint32_t a, uint32_t b) {
   return most(static_cast<uint16_t>(a), static_cast<uint16_t>(b)) |
          uint32_t{most(static_cast<uint16_t>(a >> 16), static_cast<uint16_t>(b >> 16))} << 16;
 }
+
+template <bool BF16>
+uint32_t most_of_pairs_or_nan(uint32_t a, uint32_t b) {
+  const auto is_nan = [](uint32_t v) { return BF16 ? (v & 0x7fff) > 0x7f80 : (v & 0x7fff) > 0x7c00; };
+  const uint32_t most = most_of_pairs<BF16>(a, b);
+  const auto half = [&](unsigned shift) {
+    return (is_nan(a >> shift) || is_nan(b >> shift) ? 0x7fffu : most >> shift & 0xffff) << shift;
+  };
+  return half(0) | half(16);
+}
+inline uint32_t most_in_warp(uint32_t v) {
+  for (unsigned step = 16; step > 0; step /= 2) v = std::max(v, emulation::exchange(v, emulation::fiber().number % 32 ^ step));
+  return v;
+}
+inline uint32_t least_in_warp(uint32_t v) { return ~most_in_warp(~v); }
 
 // As sm_80 does it; what the instructions of later ones give is here all the same, by a search among all numbers of the format.
 inline constexpr bool CONVERTS_TO_F8 = false;

@@ -85,5 +85,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.embedding.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.embedding.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.embedding", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.embedding", solution: "cuda.native", libraries: &[] },
     ],
 );

@@ -186,5 +186,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.reshape_paged_cache.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.reshape_paged_cache.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.reshape_paged_cache", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.reshape_paged_cache", solution: "cuda.native", libraries: &[] },
     ],
 );

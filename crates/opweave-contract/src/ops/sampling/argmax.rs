@@ -81,5 +81,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.argmax.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.argmax.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.argmax", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.argmax", solution: "cuda.native", libraries: &[] },
     ],
 );
