@@ -19,8 +19,9 @@ namespace opweave {
 inline constexpr unsigned LANES = 32;
 inline constexpr unsigned EVERY_LANE = 0xffffffffu;
 inline constexpr unsigned MOST_BLOCKS = 16;
-// Vectors that a thread has on their way at once.
-inline constexpr int IN_FLIGHT = 8;
+// Vectors that a thread has on their way at once: as many as registers hold where two blocks share a multiprocessor.
+template <class T>
+inline constexpr int IN_FLIGHT = NARROW<T> ? 8 : 6;
 
 // An element and where it is. Nobody's is one that every element is before.
 struct Best {
@@ -84,15 +85,15 @@ __device__ __forceinline__ void argmax_rows(const ArgmaxParams& p, uint2 (&of_wa
     uint4 held = uint4{0, 0, 0, 0};
     uint32_t most = 0;
     unsigned which = NOWHERE;
-    for (unsigned first = rank; first < vectors; first += threads * IN_FLIGHT) {
-      uint4 w[IN_FLIGHT];
+    for (unsigned first = rank; first < vectors; first += threads * IN_FLIGHT<T>) {
+      uint4 w[IN_FLIGHT<T>];
 #pragma unroll
-      for (int k = 0; k < IN_FLIGHT; k++) {
+      for (int k = 0; k < IN_FLIGHT<T>; k++) {
         const unsigned i = first + k * threads;
         if (i < vectors) w[k] = ptx::load_16_once(body + i);
       }
 #pragma unroll
-      for (int k = 0; k < IN_FLIGHT; k++) {
+      for (int k = 0; k < IN_FLIGHT<T>; k++) {
         const unsigned i = first + k * threads;
         if (i < vectors) {
           const uint32_t key = key_of<NAN_IS_FIRST>(most_of<T, NAN_IS_FIRST>(w[k]));
