@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-// What the kernels of this family share: whose row it is, its parameters by column, and what is trusted of f32.
+// What the kernels of this family share: whose row it is, and its parameters by column.
 
 #pragma once
 
@@ -9,24 +9,9 @@
 #include <opweave/memory.cuh>
 #include <opweave/norm_params.cuh>
 #include <opweave/reduce.cuh>
+#include <opweave/root.cuh>
 
 namespace opweave {
-
-// Below this argument of the reciprocal root f32 is not trusted: above it, squares that vanished (below 2^-149 each) change
-// nothing, and the root's reciprocal stays in the normal range. The same bound as on the CPU.
-inline constexpr float TRUSTED_FROM = 0x1p-98f;
-inline constexpr float LARGEST = 0x1.fffffep127f;
-
-// Whether f32 did well: in range, and neither an infinity nor NaN, for which every comparison is false.
-__device__ __forceinline__ bool trusted(float argument) { return argument >= TRUSTED_FROM && argument <= LARGEST; }
-
-// 1 / sqrt(a) for a trusted `a`, to about half an ulp: the unit's approximation and one step of Newton's.
-__device__ __forceinline__ float reciprocal_root(float a) {
-  const float r = ptx::reciprocal_root(a);
-  // How far a * r^2 is from 1; a * r lies between a and 1, so it is in range.
-  const float error = fmaf(-a * r, r, 1.0f);
-  return fmaf(0.5f * r, error, r);
-}
 
 // Row and first column of a segment, which is what is normalised together: a row, or a group of a row.
 struct Place {

@@ -48,24 +48,6 @@ struct EuclideanNorm {
   }
 };
 
-// The sum of the squares of one pack, by halves.
-template <int N>
-__device__ __forceinline__ float squares(const float (&v)[N]) {
-  if constexpr (N == 1) {
-    return v[0] * v[0];
-  } else {
-    float s[N / 2];
-#pragma unroll
-    for (int i = 0; i < N / 2; i++) s[i] = fmaf(v[i], v[i], v[i + N / 2] * v[i + N / 2]);
-#pragma unroll
-    for (int n = N / 4; n > 0; n /= 2) {
-#pragma unroll
-      for (int i = 0; i < n; i++) s[i] += s[i + n];
-    }
-    return s[0];
-  }
-}
-
 // One pack, scaled; `early` is the weight if it is of T.
 template <class Op, int N>
 __device__ __forceinline__ void scaled_pack(

@@ -13,6 +13,7 @@ mod native;
 pub mod normalization;
 mod ops;
 mod quantization;
+mod rotary;
 mod rows;
 mod softmax;
 mod tiles;

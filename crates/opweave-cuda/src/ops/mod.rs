@@ -8,6 +8,7 @@ mod embedding;
 mod kv_cache;
 mod normalization;
 mod quantization;
+mod rotary;
 mod sampling;
 mod softmax;
 
@@ -23,6 +24,7 @@ pub(crate) fn register(registry: &mut Registry, images: &Result<Arc<Images>, Ima
     kv_cache::register(registry, images)?;
     normalization::register(registry, images)?;
     quantization::register(registry, images)?;
+    rotary::register(registry, images)?;
     sampling::register(registry, images)?;
     softmax::register(registry, images)
 }

@@ -135,5 +135,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.fused_qk_norm_rope.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.fused_qk_norm_rope.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.fused_qk_norm_rope", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.fused_qk_norm_rope", solution: "cuda.native", libraries: &[] },
     ],
 );

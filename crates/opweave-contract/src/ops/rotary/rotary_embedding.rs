@@ -132,5 +132,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.rotary_embedding.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.rotary_embedding.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.rotary_embedding", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "cuda.native.rotary_embedding", solution: "cuda.native", libraries: &[] },
     ],
 );
