@@ -99,9 +99,12 @@ pub(crate) fn prefetch_two<S: Simd, T>(s: S, p: *const T) {
     }
 }
 
-/// Whether element `i` begins a line of a row that itself begins one: where the vectors of a loop are less than a line, the
-/// others need not ask for it again.
+/// Asks for the line that lies half as far from `p` as element `i`, once for each: a pass of a row that calls this at every
+/// two vectors fetches the first half of `p`'s. Two passes that do so spread the traffic of the next row over both.
 #[inline(always)]
-pub(crate) fn begins_a_line<T>(i: usize) -> bool {
-    (i * size_of::<T>()).is_multiple_of(CACHE_LINE)
+pub(crate) fn prefetch_half<S: Simd, T>(s: S, p: *const T, i: usize) {
+    // Two vectors are two lines at most.
+    if (i / 2 * size_of::<T>()).is_multiple_of(CACHE_LINE) {
+        s.prefetch(p.wrapping_add(i / 2).cast());
+    }
 }

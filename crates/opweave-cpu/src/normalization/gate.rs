@@ -11,7 +11,7 @@ use super::Columns;
 use super::finish::{Finish, Weight};
 use super::rms::{Common, Statistic, run};
 use super::source::{Plain, Source};
-use crate::memory::{load, prefetch_two, streams};
+use crate::memory::{exceeds_caches, load, prefetch_half, streams};
 use crate::rows::Rows;
 use crate::simd::{Elem, Isa, Simd, times_sigmoid, times_sigmoid_16, times_silu, times_silu_16};
 
@@ -124,6 +124,7 @@ unsafe fn by_place<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &GatedCall) {
         groups,
         statistic: Statistic::RootMeanSquare { eps: call.eps },
         round: call.round_normalised,
+        ahead: exceeds_caches(rows, width * size_of::<T>()),
         stream: streams(rows, width * size_of::<T>(), out, &[input]),
     };
     // SAFETY: the caller's clauses.
@@ -180,9 +181,9 @@ impl<T: Elem> Source for Product<T> {
     }
 
     #[inline(always)]
-    fn prefetch_two<S: Simd>(&self, s: S, i: usize) {
-        prefetch_two(s, self.input.wrapping_add(i));
-        prefetch_two(s, self.z.wrapping_add(i));
+    fn prefetch_half<S: Simd>(&self, s: S, from: usize, i: usize) {
+        prefetch_half(s, self.input.wrapping_add(from), i);
+        prefetch_half(s, self.z.wrapping_add(from), i);
     }
 }
 

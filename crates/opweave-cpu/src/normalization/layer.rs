@@ -20,7 +20,7 @@ use super::exact::centred_row;
 use super::finish::{Finish, Kind, Parameters};
 use super::source::Plain;
 use super::{Columns, SUM_BLOCK, TRUSTED_FROM};
-use crate::memory::{begins_a_line, is_vector_aligned, prefetch_two, store, store_two, streams};
+use crate::memory::{exceeds_caches, is_vector_aligned, prefetch_half, store, store_two, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 
@@ -73,7 +73,8 @@ unsafe fn typed<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &LayerCall) {
     let &LayerCall { rows, width, input, out, eps, .. } = call;
     let affine = Affine::<T> { weight: Parameters::new(call.weight), bias: Parameters::new(call.bias) };
     let stream = streams(rows, width * size_of::<T>(), out, &[input]);
-    let kernel = Centred::<T> { input, out, width, affine, eps, stream };
+    let ahead = exceeds_caches(rows, width * size_of::<T>());
+    let kernel = Centred::<T> { input, out, width, affine, eps, ahead, stream };
     // SAFETY: the caller's clauses.
     unsafe { for_each_row(isa, pool, &kernel, rows, 2 * width * size_of::<T>()) }
 }
@@ -156,6 +157,8 @@ struct Centred<T> {
     width: usize,
     affine: Affine<T>,
     eps: f64,
+    /// Whether the next row is fetched while one is worked on.
+    ahead: bool,
     stream: bool,
 }
 
@@ -163,11 +166,11 @@ impl<T: Elem> RowKernel for Centred<T> {
     #[inline(always)]
     unsafe fn rows<S: Simd>(&self, s: S, rows: Range<usize>) {
         for row in rows.clone() {
-            let next = if row + 1 < rows.end { row + 1 } else { row };
+            let next = self.ahead && row + 1 < rows.end;
             // SAFETY: both are rows of the call.
             unsafe {
-                let (input, next) = (self.input.row::<T>(row), self.input.row::<T>(next));
-                self.row(s, input, self.out.row::<T>(row), next);
+                let next = if next { Some(self.input.row::<T>(row + 1).cast_const()) } else { None };
+                self.row(s, self.input.row::<T>(row), self.out.row::<T>(row), next);
             }
         }
         if self.stream {
@@ -195,10 +198,10 @@ impl<T: Elem> Centred<T> {
     /// # Safety
     /// - `self.width` columns are valid in `input`, `out` and the parameters; if `self.stream`, a fence follows.
     #[inline(always)]
-    unsafe fn row<S: Simd>(&self, s: S, input: *const T, out: *mut T, next: *const T) {
+    unsafe fn row<S: Simd>(&self, s: S, input: *const T, out: *mut T, next: Option<*const T>) {
         // SAFETY: the caller's clauses; streamed only where a vector's alignment is given.
         unsafe {
-            let Some(centre) = self.centre(s, input) else {
+            let Some(centre) = self.centre(s, input, next) else {
                 return centred_row(Plain(input), self.affine, out, self.width, self.eps);
             };
             let stream = self.stream && is_vector_aligned::<S, T>(out);
@@ -211,21 +214,22 @@ impl<T: Elem> Centred<T> {
         }
     }
 
-    /// The first pass, and a second one where it has to be; `None` when the row needs f64.
+    /// The first pass, and a second one where it has to be; `None` when the row needs f64. Meanwhile the first half of `next`
+    /// is fetched.
     ///
     /// # Safety
     /// - `self.width` columns are valid in `input`.
     #[inline(always)]
-    unsafe fn centre<S: Simd>(&self, s: S, input: *const T) -> Option<Centre> {
+    unsafe fn centre<S: Simd>(&self, s: S, input: *const T, next: Option<*const T>) -> Option<Centre> {
         // SAFETY: the caller's clause; no row is empty, for a width of 0 is not admitted with rows.
         unsafe {
             let first = input.read().to_f64() as f32;
             let n = self.width.min(CENTRE_COLUMNS);
-            let (offset, _) = Self::block_of_moments(s, input, n, s.splat(first));
+            let (offset, _) = Self::block_of_moments(s, input, n, s.splat(first), None);
             let mut centre = first + offset / n as f32;
             // Twice at most: the second centre is the mean itself.
             for _ in 0..2 {
-                let moments = self.moments(s, input, centre);
+                let moments = self.moments(s, input, centre, next);
                 if let Some(centre) = self.settle(centre, moments) {
                     return Some(centre);
                 }
@@ -254,12 +258,16 @@ impl<T: Elem> Centred<T> {
     /// # Safety
     /// - `self.width` columns are valid in `input`.
     #[inline(always)]
-    unsafe fn moments<S: Simd>(&self, s: S, input: *const T, centre: f32) -> (f64, f64) {
+    unsafe fn moments<S: Simd>(&self, s: S, input: *const T, centre: f32, next: Option<*const T>) -> (f64, f64) {
         let (mut sum, mut squares, mut i) = (0.0, 0.0, 0);
         while i < self.width {
             let end = self.width.min(i + SUM_BLOCK);
             // SAFETY: the caller's clause: `i..end` is within the row.
-            let block = unsafe { Self::block_of_moments(s, input.add(i), end - i, s.splat(centre)) };
+            let block = unsafe {
+                // Blocks are whole lines, so half of one is.
+                let next = next.map(|next| next.wrapping_add(i / 2));
+                Self::block_of_moments(s, input.add(i), end - i, s.splat(centre), next)
+            };
             sum += f64::from(block.0);
             squares += f64::from(block.1);
             i = end;
@@ -272,12 +280,22 @@ impl<T: Elem> Centred<T> {
     /// # Safety
     /// - `n` columns are valid in `input`.
     #[inline(always)]
-    unsafe fn block_of_moments<S: Simd>(s: S, input: *const T, n: usize, centre: S::F32) -> (f32, f32) {
+    unsafe fn block_of_moments<S: Simd>(
+        s: S,
+        input: *const T,
+        n: usize,
+        centre: S::F32,
+        next: Option<*const T>,
+    ) -> (f32, f32) {
         let (mut sums, mut squares) = ([s.splat(0.0); 4], [s.splat(0.0); 4]);
         let mut i = 0;
         // SAFETY: the caller's clause, by the loops' bounds.
         unsafe {
             while i + 4 * S::LANES <= n {
+                if let Some(next) = next {
+                    prefetch_half(s, next, i);
+                    prefetch_half(s, next, i + 2 * S::LANES);
+                }
                 let (a, b) = (T::load_pair(s, input.add(i)), T::load_pair(s, input.add(i + 2 * S::LANES)));
                 for (k, x) in [a[0], a[1], b[0], b[1]].into_iter().enumerate() {
                     let d = s.sub(x, centre);
@@ -302,7 +320,7 @@ impl<T: Elem> Centred<T> {
         (total(s, sums), total(s, squares))
     }
 
-    /// The last pass. While a row is written past the caches, the next one is fetched.
+    /// The last pass. Meanwhile the second half of `next` is fetched.
     ///
     /// # Safety
     /// - `self.width` columns are valid in `input`, `out` and the parameters.
@@ -316,7 +334,7 @@ impl<T: Elem> Centred<T> {
         out: *mut T,
         c: Centre,
         affine: Affine<T>,
-        next: *const T,
+        next: Option<*const T>,
         stream: bool,
     ) {
         let width = self.width;
@@ -324,8 +342,8 @@ impl<T: Elem> Centred<T> {
         // SAFETY: the caller's clauses, by the loop's bounds. Every column is read before it is written.
         unsafe {
             while i + 2 * S::LANES <= width {
-                if stream && begins_a_line::<T>(i) {
-                    prefetch_two(s, next.wrapping_add(i));
+                if let Some(next) = next {
+                    prefetch_half(s, next.wrapping_add(width / 2), i);
                 }
                 let x = T::load_pair(s, input.add(i));
                 let y = [c.normalise(s, x[0]), c.normalise(s, x[1])];

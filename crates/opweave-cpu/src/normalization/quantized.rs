@@ -145,7 +145,7 @@ where
             // before they are read.
             unsafe {
                 let segment = Segment { source, finish: self.weight, out: std::ptr::null_mut::<T>() };
-                let factor = match statistic.inverse(segment.sum_of_squares(s, width), width) {
+                let factor = match statistic.inverse(segment.sum_of_squares(s, width, None), width) {
                     Some(single) => Factor::Single(single),
                     None => Factor::Double(inverse(source, width, statistic)),
                 };
@@ -200,7 +200,7 @@ unsafe fn fill<S: Simd, T: Elem, V: Elem, Src: Source, F: Finish>(
         match factor {
             Factor::Double(inverse) => scaled_columns::<T, V, _, _>(source, finish, out, n, inverse, round),
             Factor::Single(inverse) if T::DTYPE as u8 == V::DTYPE as u8 => {
-                Segment { source, finish, out: out.cast::<T>() }.scaled(s, n, inverse, round, false, source);
+                Segment { source, finish, out: out.cast::<T>() }.scaled(s, n, inverse, round, false, None);
             }
             Factor::Single(inverse) => {
                 let segment = Segment { source, finish, out: std::ptr::null_mut::<T>() };

@@ -14,7 +14,7 @@ use super::exact::scaled_row;
 use super::finish::{Finish, Kind, Weight};
 use super::source::{Plain, Source, Sum};
 use super::{Columns, SUM_BLOCK, TRUSTED_FROM};
-use crate::memory::{begins_a_line, is_vector_aligned, store, store_two, streams};
+use crate::memory::{exceeds_caches, is_vector_aligned, store, store_two, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 
@@ -122,6 +122,7 @@ unsafe fn by_source<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &RmsCall) {
         groups: 1,
         statistic: call.statistic,
         round: call.round_normalised,
+        ahead: exceeds_caches(rows, width * size_of::<T>()),
         stream: streams(rows, width * size_of::<T>(), out, &[input]),
     };
     // SAFETY: the caller's clauses.
@@ -151,6 +152,8 @@ pub(super) struct Common {
     pub(super) groups: usize,
     pub(super) statistic: Statistic,
     pub(super) round: bool,
+    /// Whether the next row is fetched while one is worked on.
+    pub(super) ahead: bool,
     pub(super) stream: bool,
 }
 
@@ -191,17 +194,21 @@ where
 {
     #[inline(always)]
     unsafe fn rows<S: Simd>(&self, s: S, rows: Range<usize>) {
-        let Common { out, width, groups, stream, .. } = self.common;
+        let Common { out, width, groups, ahead, stream, .. } = self.common;
         for row in rows.clone() {
             let (source, finish) = ((self.source)(row), (self.finish)(row));
-            let next = (self.source)(if row + 1 < rows.end { row + 1 } else { row });
+            let next = (ahead && row + 1 < rows.end).then(|| (self.source)(row + 1));
             for group in 0..groups {
                 let column = group * width;
                 // SAFETY: `row` is a row of the call and `column` the first of `width` columns in it.
                 unsafe {
                     let out = out.row::<T>(row).add(column);
                     let segment = Segment { source: source.at(column), finish: finish.at(column), out };
-                    segment.normalise(s, &self.common, next.at(column));
+                    let next = match next {
+                        Some(next) => Some(next.at(column)),
+                        None => None,
+                    };
+                    segment.normalise(s, &self.common, next);
                 }
             }
         }
@@ -224,11 +231,11 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
     /// - `common.width` columns are valid in source, finish and out.
     /// - If `common.stream`, a fence follows.
     #[inline(always)]
-    unsafe fn normalise<S: Simd>(self, s: S, common: &Common, next: Src) {
+    unsafe fn normalise<S: Simd>(self, s: S, common: &Common, next: Option<Src>) {
         let &Common { width, statistic, round, stream, .. } = common;
         // SAFETY: the caller's clauses; streamed only where a vector's alignment is given.
         unsafe {
-            let sum = self.sum_of_squares(s, width);
+            let sum = self.sum_of_squares(s, width, next);
             let vanishing = Src::PRODUCT && sum < TRUSTED_FROM * width as f64;
             let Some(inverse) = statistic.inverse(sum, width).filter(|_| !vanishing) else {
                 return scaled_row(self.source, self.finish, self.out, width, statistic, round);
@@ -243,7 +250,15 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
     /// # Safety
     /// - As for [`Self::scale`].
     #[inline(always)]
-    pub(super) unsafe fn scaled<S: Simd>(self, s: S, width: usize, inverse: f32, round: bool, stream: bool, next: Src) {
+    pub(super) unsafe fn scaled<S: Simd>(
+        self,
+        s: S,
+        width: usize,
+        inverse: f32,
+        round: bool,
+        stream: bool,
+        next: Option<Src>,
+    ) {
         let (inverse, round) = (s.splat(inverse), T::NARROW && round);
         // SAFETY: the caller's clauses.
         unsafe {
@@ -260,7 +275,15 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
     /// # Safety
     /// - As for [`Self::scale`].
     #[inline(always)]
-    unsafe fn scale_by_kind<S: Simd>(self, s: S, width: usize, inverse: S::F32, round: bool, stream: bool, next: Src) {
+    unsafe fn scale_by_kind<S: Simd>(
+        self,
+        s: S,
+        width: usize,
+        inverse: S::F32,
+        round: bool,
+        stream: bool,
+        next: Option<Src>,
+    ) {
         let known = |kind| Segment { finish: self.finish.known(kind), ..self };
         // SAFETY: the caller's clauses.
         unsafe {
@@ -275,17 +298,17 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
         }
     }
 
-    /// The sum of squares: block by block in f32, the blocks in f64.
+    /// The sum of squares: block by block in f32, the blocks in f64. Meanwhile the first half of `next` is fetched.
     ///
     /// # Safety
     /// - `width` columns are valid in the source.
     #[inline(always)]
-    pub(super) unsafe fn sum_of_squares<S: Simd>(self, s: S, width: usize) -> f64 {
+    pub(super) unsafe fn sum_of_squares<S: Simd>(self, s: S, width: usize, next: Option<Src>) -> f64 {
         let (mut total, mut i) = (0.0, 0);
         while i < width {
             let end = width.min(i + SUM_BLOCK);
             // SAFETY: the caller's clause: `i..end` is within the row.
-            total += f64::from(unsafe { self.block_of_squares(s, i, end) });
+            total += f64::from(unsafe { self.block_of_squares(s, i, end, next) });
             i = end;
         }
         total
@@ -296,12 +319,16 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
     /// # Safety
     /// - The columns are valid in the source.
     #[inline(always)]
-    unsafe fn block_of_squares<S: Simd>(self, s: S, mut i: usize, end: usize) -> f32 {
+    unsafe fn block_of_squares<S: Simd>(self, s: S, mut i: usize, end: usize, next: Option<Src>) -> f32 {
         let mut sums = [s.splat(0.0); 4];
         // SAFETY: the caller's clause, by the loops' bounds.
         unsafe {
             // Four products would be much code, and are so slow that their additions never wait.
             while !Src::PRODUCT && i + 4 * S::LANES <= end {
+                if let Some(next) = next {
+                    next.prefetch_half(s, 0, i);
+                    next.prefetch_half(s, 0, i + 2 * S::LANES);
+                }
                 let (a, b) = (self.source.load_pair(s, i), self.source.load_pair(s, i + 2 * S::LANES));
                 for (sum, v) in sums.iter_mut().zip([a[0], a[1], b[0], b[1]]) {
                     *sum = s.fma(v, v, *sum);
@@ -310,6 +337,9 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
             }
             let [mut first, mut second, third, fourth] = sums;
             while i + S::LANES <= end {
+                if let Some(next) = next {
+                    next.prefetch_half(s, 0, i);
+                }
                 let v = self.source.load::<S, true>(s, i, S::LANES);
                 first = s.fma(v, v, first);
                 i += S::LANES;
@@ -322,20 +352,20 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
         }
     }
 
-    /// The second pass. While a row is written past the caches, the next one is fetched.
+    /// The second pass. Meanwhile the second half of `next` is fetched.
     ///
     /// # Safety
     /// - `width` columns are valid in source, finish and out; with `stream`, `out` is aligned to a vector, and a fence
     ///   follows.
     #[inline(always)]
-    unsafe fn scale<S: Simd>(self, s: S, width: usize, inverse: S::F32, round: bool, stream: bool, next: Src) {
+    unsafe fn scale<S: Simd>(self, s: S, width: usize, inverse: S::F32, round: bool, stream: bool, next: Option<Src>) {
         let mut i = 0;
         // SAFETY: the caller's clauses, by the loops' bounds. Everything is read at some columns before anything is written
         // there, so `out` may be the input.
         unsafe {
             while i + 2 * S::LANES <= width {
-                if stream && begins_a_line::<T>(i) {
-                    next.prefetch_two(s, i);
+                if let Some(next) = next {
+                    next.prefetch_half(s, width / 2, i);
                 }
                 let v = self.source.load_pair(s, i);
                 let y = [s.mul(v[0], inverse), s.mul(v[1], inverse)];

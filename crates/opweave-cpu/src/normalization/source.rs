@@ -3,7 +3,7 @@
 
 //! What is normalised: a row as it stands, or the sum of two.
 
-use crate::memory::{load, prefetch_two, store};
+use crate::memory::{load, prefetch_half, store};
 use crate::simd::{Elem, Simd};
 
 /// The values of one row before they are normalised. Lanes past the row read as zero.
@@ -58,8 +58,8 @@ pub(super) trait Source: Copy {
     /// - `column` is within the row or its end.
     unsafe fn at(self, column: usize) -> Self;
 
-    /// Asks for the cache lines of two vectors from column `i` on, which need not be within the row.
-    fn prefetch_two<S: Simd>(&self, s: S, i: usize);
+    /// [`prefetch_half`] of what is read, from column `from` on.
+    fn prefetch_half<S: Simd>(&self, s: S, from: usize, i: usize);
 }
 
 /// A row as it stands.
@@ -92,8 +92,8 @@ impl<T: Elem> Source for Plain<T> {
     }
 
     #[inline(always)]
-    fn prefetch_two<S: Simd>(&self, s: S, i: usize) {
-        prefetch_two(s, self.0.wrapping_add(i));
+    fn prefetch_half<S: Simd>(&self, s: S, from: usize, i: usize) {
+        prefetch_half(s, self.0.wrapping_add(from), i);
     }
 }
 
@@ -129,8 +129,8 @@ impl<Src: Source> Source for Unkept<Src> {
     }
 
     #[inline(always)]
-    fn prefetch_two<S: Simd>(&self, s: S, i: usize) {
-        self.0.prefetch_two(s, i);
+    fn prefetch_half<S: Simd>(&self, s: S, from: usize, i: usize) {
+        self.0.prefetch_half(s, from, i);
     }
 }
 
@@ -196,8 +196,8 @@ impl<T: Elem> Source for Sum<T> {
     }
 
     #[inline(always)]
-    fn prefetch_two<S: Simd>(&self, s: S, i: usize) {
-        prefetch_two(s, self.input.wrapping_add(i));
-        prefetch_two(s, self.residual.wrapping_add(i).cast_const());
+    fn prefetch_half<S: Simd>(&self, s: S, from: usize, i: usize) {
+        prefetch_half(s, self.input.wrapping_add(from), i);
+        prefetch_half(s, self.residual.wrapping_add(from).cast_const(), i);
     }
 }

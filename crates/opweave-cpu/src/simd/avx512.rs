@@ -10,8 +10,8 @@ use half::{bf16, f16};
 use super::code::avx512 as code;
 use super::{Code, MAX_LANES, Simd, SimdOp};
 
-/// The proof that this processor has AVX-512 F, BW and VL besides AVX2, FMA and F16C, and that the operating system saves
-/// their registers.
+/// The proof that this processor has AVX-512 F, BW, DQ, VL and BF16 besides AVX2, FMA and F16C, and that the operating system
+/// saves their registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512(());
 
@@ -19,7 +19,9 @@ impl Avx512 {
     /// The token, if this processor has the instructions.
     pub fn detect() -> Option<Avx512> {
         let all = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bf16")
             && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
             && super::Avx2::detect().is_some();
         all.then_some(Avx512(()))
@@ -61,9 +63,7 @@ const POWERS: [i32; LANES] = {
     powers
 };
 
-/// Rounds each 32-bit lane to bf16, left in the lane's upper half with anything below it.
-///
-/// The processor's own conversion (`vcvtneps2bf16`) takes values below the normal range for zero, so it is not used.
+/// Rounds each 32-bit lane to bf16, left in the lane's upper half with anything below it: with integers, for every number.
 ///
 /// # Safety
 /// - The processor has AVX-512 F.
@@ -80,41 +80,87 @@ unsafe fn rounded(v: __m512) -> __m512i {
     }
 }
 
-/// Rounds two vectors to bf16 at once: the even elements of the result from `even`, the odd ones from `odd`.
-///
-/// Upper and lower halves are gathered into a vector each. The upper half goes up by one where the lower one is above half
-/// of its range, or at half and the last bit that stays is set.
+/// Lanes that the processor's own conversion to bf16 would take for zero: those below the normal range.
 ///
 /// # Safety
-/// - The processor has AVX-512 F and BW.
+/// - The processor has AVX-512 F and DQ.
 #[inline(always)]
-unsafe fn rounded_pair(even: __m512, odd: __m512) -> __m512i {
+unsafe fn subnormal(v: __m512) -> u16 {
     // SAFETY: the caller's clause.
+    unsafe { _mm512_fpclass_ps_mask::<0x20>(v) }
+}
+
+/// Rounds a vector to bf16.
+///
+/// # Safety
+/// - The processor has AVX-512 F, BW, DQ, VL and BF16.
+#[inline(always)]
+unsafe fn rounded_one(v: __m512) -> __m256i {
+    // SAFETY: the caller's clause; both types are 256 bits.
     unsafe {
-        // Unordered if either is NaN, which rounding could carry to infinity or zero.
-        if _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(even, odd) != 0 {
-            return rounded_with_nan(even, odd);
+        if subnormal(v) != 0 {
+            return rounded_subnormal(v);
         }
-        let (even, odd) = (_mm512_castps_si512(even), _mm512_castps_si512(odd));
-        // Bits of the second where the first has them, else of the third; a mask register would be loaded in every turn.
-        let halves = _mm512_set1_epi32(0xffff_0000_u32 as i32);
-        let upper = _mm512_ternarylogic_epi32::<0xca>(halves, odd, _mm512_srli_epi32::<16>(even));
-        let lower = _mm512_ternarylogic_epi32::<0xca>(halves, _mm512_slli_epi32::<16>(odd), even);
-        let one = _mm512_set1_epi16(1);
-        // 0x8000 where the last bit is set, else 0x8001: (!upper & 1) | 0x8000.
-        let from = _mm512_ternarylogic_epi32::<0xae>(upper, one, _mm512_set1_epi16(i16::MIN));
-        _mm512_mask_add_epi16(upper, _mm512_cmpge_epu16_mask(lower, from), upper, one)
+        std::mem::transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(v))
     }
 }
 
-/// [`rounded_pair`] where there is a NaN: apart, so that loops stay short.
+/// Rounds two vectors to bf16 at once: the even elements of the result from `even`, the odd ones from `odd`.
+///
+/// # Safety
+/// - The processor has AVX-512 F, BW, DQ, VL and BF16.
+#[inline(always)]
+unsafe fn rounded_pair(even: __m512, odd: __m512) -> __m512i {
+    // SAFETY: the caller's clause; both types are 512 bits, and the table holds as many.
+    unsafe {
+        if subnormal(even) | subnormal(odd) != 0 {
+            return rounded_subnormal_pair(even, odd);
+        }
+        // All of the even ones come out before all of the odd ones.
+        let halves = std::mem::transmute::<__m512bh, __m512i>(_mm512_cvtne2ps_pbh(odd, even));
+        _mm512_permutexvar_epi16(_mm512_loadu_si512(ALTERNATELY.as_ptr().cast()), halves)
+    }
+}
+
+/// Elements of two halves in turns.
+const ALTERNATELY: [i16; 2 * LANES] = {
+    let mut order = [0; 2 * LANES];
+    let mut i = 0;
+    while i < 2 * LANES {
+        order[i] = (i / 2 + i % 2 * LANES) as i16;
+        i += 1;
+    }
+    order
+};
+
+/// [`rounded_one`] where there is a number below the normal range: apart, so that loops stay short.
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "avx512f")]
+fn rounded_subnormal(v: __m512) -> __m256i {
+    // SAFETY: this function's own feature.
+    let bits = unsafe { rounded(v) };
+    _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(bits))
+}
+
+/// [`rounded_pair`] likewise.
 #[cold]
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn rounded_with_nan(even: __m512, odd: __m512) -> __m512i {
+fn rounded_subnormal_pair(even: __m512, odd: __m512) -> __m512i {
     // SAFETY: this function's own features.
     let (even, odd) = unsafe { (rounded(even), rounded(odd)) };
     _mm512_mask_blend_epi16(0xaaaa_aaaa, _mm512_srli_epi32::<16>(even), odd)
+}
+
+/// Sixteen bf16, widened.
+///
+/// # Safety
+/// - The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn widened(bits: __m256i) -> __m512 {
+    // SAFETY: the caller's clause.
+    unsafe { _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(bits))) }
 }
 
 /// The even and the odd elements, widened.
@@ -161,7 +207,7 @@ impl Simd for Avx512 {
 
     #[inline]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,fma,f16c")]
+        #[target_feature(enable = "avx512f,avx512bf16,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
         fn enter<O: SimdOp>(s: Avx512, op: O) -> O::Output {
             op.eval(s)
         }
@@ -343,8 +389,8 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn round_bf16(self, a: __m512) -> __m512 {
-        // SAFETY: `self` proves AVX-512 F.
-        unsafe { _mm512_castsi512_ps(_mm512_and_si512(rounded(a), _mm512_set1_epi32(0xffff_0000_u32 as i32))) }
+        // SAFETY: `self` proves the features.
+        unsafe { widened(rounded_one(a)) }
     }
 
     #[inline(always)]
@@ -362,7 +408,7 @@ impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn load_bf16(self, p: *const bf16) -> __m512 {
         // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES elements of two bytes are readable.
-        unsafe { _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p.cast())))) }
+        unsafe { widened(_mm256_loadu_si256(p.cast())) }
     }
 
     #[inline(always)]
@@ -386,7 +432,7 @@ impl Simd for Avx512 {
         // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES elements of two bytes are writable, aligned if
         // streamed.
         unsafe {
-            let bits = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(rounded(v)));
+            let bits = rounded_one(v);
             if STREAM { _mm256_stream_si256(p.cast(), bits) } else { _mm256_storeu_si256(p.cast(), bits) }
         }
     }
@@ -399,14 +445,14 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn store_bf16_pair<const STREAM: bool>(self, p: *mut bf16, v: [__m512; 2]) {
-        // SAFETY: `self` proves AVX-512 F and BW; the caller's clause: twice LANES elements of two bytes are writable,
-        // aligned to LANES of them if streamed.
+        // SAFETY: `self` proves the features; the caller's clause: twice LANES elements of two bytes are writable, aligned
+        // to LANES of them if streamed.
         unsafe { store_line::<STREAM>(p.cast(), rounded_pair(v[0], v[1])) }
     }
 
     #[inline(always)]
     fn round_bf16_pair(self, v: [__m512; 2]) -> [__m512; 2] {
-        // SAFETY: `self` proves AVX-512 F and BW.
+        // SAFETY: `self` proves the features.
         unsafe { widened_pair(rounded_pair(v[0], v[1])) }
     }
 

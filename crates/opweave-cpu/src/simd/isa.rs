@@ -15,7 +15,7 @@ pub enum Isa {
     /// AVX2, FMA and F16C.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// AVX-512 F, BW and VL.
+    /// AVX-512 F, BW, DQ, VL and BF16.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }
@@ -32,7 +32,7 @@ impl Isa {
         return None;
     }
 
-    /// AVX-512 F, BW and VL, if this host has them.
+    /// AVX-512 F, BW, DQ, VL and BF16, if this host has them.
     pub fn avx512() -> Option<Isa> {
         #[cfg(target_arch = "x86_64")]
         return Avx512::detect().map(Isa::Avx512);

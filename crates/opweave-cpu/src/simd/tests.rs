@@ -176,6 +176,38 @@ fn pairs_round_and_order_as_single_vectors_do() {
     }
 }
 
+/// Numbers that take another way through the rounding of a vector than their neighbours do: one in each place, among
+/// others of every kind.
+#[test]
+fn one_lane_of_its_own_kind_changes_no_other() {
+    let kinds = [1_u32, 0x0000_8000, 0x007f_ffff, 0x8000_0001, 0x807f_8000, 0x7f80_0001, 0xffc1_2345, 0x7f7f_ffff, 0];
+    let mut state = 1_u32;
+    let mut random = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state
+    };
+    let mut samples = Vec::new();
+    for kind in kinds {
+        for lane in 0..32 {
+            // Patterns of all exponents, and then numbers near one, where nothing else is rare.
+            samples.extend((0..32).map(|k| f32::from_bits(if k == lane { kind } else { random() })));
+            samples.extend((0..32).map(|k| f32::from_bits(if k == lane { kind } else { 0x3f80_0000 | random() >> 9 })));
+        }
+    }
+    samples.extend((0..1 << 20).map(|_| f32::from_bits(random() ^ random() << 13)));
+    for isa in Isa::available() {
+        let (pairs, _) = isa.run(Paired::<bf16>(&samples, std::marker::PhantomData));
+        let single = isa.run(NarrowTo::<bf16>(Narrow { input: &samples, tail_only: false }, std::marker::PhantomData));
+        for (i, &value) in samples.iter().enumerate() {
+            let expected = bf16::from_f32_const(value);
+            let context = || format!("{} {:#010x} in place {}", isa.name(), value.to_bits(), i % 32);
+            assert_eq!(pairs[i].to_bits(), expected.to_bits(), "pair {}", context());
+            assert_eq!(single.stored[i].to_bits(), expected.to_bits(), "stored {}", context());
+            assert!(same(single.rounded[i], expected.to_f32_const()), "rounded {}", context());
+        }
+    }
+}
+
 struct SumAll([f32; 16]);
 
 impl SimdOp for SumAll {

@@ -24,6 +24,7 @@ fn features() -> Vec<&'static str> {
         ("avx512f", is_x86_feature_detected!("avx512f")),
         ("avx512bw", is_x86_feature_detected!("avx512bw")),
         ("avx512vl", is_x86_feature_detected!("avx512vl")),
+        ("avx512dq", is_x86_feature_detected!("avx512dq")),
         ("avx512bf16", is_x86_feature_detected!("avx512bf16")),
         ("avx512vnni", is_x86_feature_detected!("avx512vnni")),
     ];
