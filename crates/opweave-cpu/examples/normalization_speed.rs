@@ -43,6 +43,19 @@ fn buffer(dtype: DType, elements: usize) -> HostBuffer {
     buffer
 }
 
+/// `elements` ones of `dtype`. A weight that calls in place keep their input in the normal range with, however often it
+/// goes through.
+fn ones(dtype: DType, elements: usize) -> HostBuffer {
+    let mut buffer = HostBuffer::new(DeviceId::CPU, elements * dtype.bits() / 8, 64).expect("there is memory");
+    let bytes: Vec<u8> = match dtype {
+        DType::F32 => (0..elements).flat_map(|_| 1.0_f32.to_ne_bytes()).collect(),
+        DType::F16 => (0..elements).flat_map(|_| half::f16::ONE.to_ne_bytes()).collect(),
+        _ => (0..elements).flat_map(|_| half::bf16::ONE.to_ne_bytes()).collect(),
+    };
+    buffer.write(0, &bytes).expect("the ones fit");
+    buffer
+}
+
 /// Seconds a call.
 fn time(calls: usize, subject: &mut dyn FnMut()) -> f64 {
     let start = Instant::now();
@@ -64,7 +77,8 @@ fn compare(name: &str, isa: Isa, pool: &dyn Parallel, dtype: DType, rows: usize,
     let [a, b, c, o] = [(); 4].map(|()| buffer(dtype, elements));
     let w = buffer(dtype, width);
     let view = |buffer: &HostBuffer| Rows { data: buffer.data(), stride: width as isize };
-    let weight = Some(Columns { data: w.data(), dtype });
+    let one = ones(dtype, width);
+    let (weight, unity) = (Some(Columns { data: w.data(), dtype }), Some(Columns { data: one.data(), dtype }));
     let (input, residual, gate, out) = (view(&a), view(&b), view(&c), view(&o));
     let rms = RmsCall {
         rows,
@@ -105,10 +119,14 @@ fn compare(name: &str, isa: Isa, pool: &dyn Parallel, dtype: DType, rows: usize,
     let subjects: Vec<Subject<'_>> = vec![
         ("copy", 2, Box::new(copy)),
         ("rms_norm", 2, Box::new(|| run(&rms))),
-        ("rms_norm in place", 2, Box::new(|| run(&RmsCall { out: input, ..rms }))),
+        ("rms_norm in place", 2, Box::new(|| run(&RmsCall { out: input, weight: unity, ..rms }))),
         ("rms_norm rounded", 2, Box::new(|| run(&RmsCall { round_normalised: true, ..rms }))),
         ("fused_add_rms_norm", 4, Box::new(|| run(&RmsCall { residual: Some(residual), ..rms }))),
-        ("fused_add in place", 4, Box::new(|| run(&RmsCall { residual: Some(residual), out: input, ..rms }))),
+        (
+            "fused_add in place",
+            4,
+            Box::new(|| run(&RmsCall { residual: Some(residual), out: input, weight: unity, ..rms })),
+        ),
         // SAFETY: as for `run`.
         ("layer_norm", 2, Box::new(|| unsafe { layer_norm(isa, pool, &layer) })),
         ("l2_norm", 2, Box::new(|| run(&RmsCall { statistic: Statistic::RootSum { eps: 1e-6 }, weight: None, ..rms }))),

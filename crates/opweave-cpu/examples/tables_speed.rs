@@ -3,7 +3,7 @@
 
 //! Times embedding, the rotary family and the paged cache against plain copies of the same bytes.
 //!
-//! `cargo run --release -p opweave-cpu --example tables_speed [-- MIB]`
+//! `cargo run --release -p opweave-cpu --example tables_speed [-- MIB [ISA]]`
 //!
 //! Each kernel takes turns with the copy; the share is the median over the pairs, since the machine drifts.
 
@@ -17,22 +17,28 @@ use opweave_cpu::normalization::Columns;
 use opweave_cpu::rotary::{CosSin, HeadNorm, Heads, RotaryCall, rotate};
 use opweave_cpu::simd::{Isa, last_level_cache};
 use opweave_cpu::{Rows, ceilings};
-use opweave_device::cpu::{Parallel, Pool};
-use opweave_tensor::DType;
+use opweave_device::Buffer as _;
+use opweave_device::cpu::{HostBuffer, Parallel, Pool};
+use opweave_tensor::{DType, DeviceId};
 
 const PAIRS: usize = 31;
 
-/// A buffer aligned to cache lines, every 16 bits of it a number near one in bf16.
-struct Buffer(Vec<u64>);
+/// Memory as the `cpu` device gives it, every 16 bits of it a number near one in bf16.
+struct Buffer(HostBuffer);
 
 impl Buffer {
     fn new(bytes: usize) -> Buffer {
-        Buffer((0..bytes as u64 / 8 + 16).map(|i| 0x3f80_3f81_3f82_3f83 ^ (i & 7)).collect())
+        let mut buffer = HostBuffer::new(DeviceId::CPU, bytes.next_multiple_of(8), 64).expect("there is memory");
+        let words: Vec<u8> = (0..bytes as u64 / 8 + 1)
+            .flat_map(|i| (0x3f80_3f81_3f82_3f83_u64 ^ (i & 7)).to_ne_bytes())
+            .take(bytes.next_multiple_of(8))
+            .collect();
+        buffer.write(0, &words).expect("the numbers fit");
+        Buffer(buffer)
     }
 
     fn data(&mut self) -> *mut u8 {
-        let base = self.0.as_mut_ptr().cast::<u8>();
-        base.wrapping_add(base.align_offset(64))
+        self.0.data()
     }
 }
 
@@ -144,7 +150,8 @@ fn main() {
         Ok(pool) => pool,
         Err(error) => return eprintln!("failed to {error}"),
     };
-    for isa in Isa::available() {
+    let only = std::env::args().nth(2);
+    for isa in Isa::available().into_iter().filter(|isa| only.as_deref().is_none_or(|only| only == isa.name())) {
         measure(isa, &pool, mib);
     }
 }

@@ -19,7 +19,7 @@ use super::finish::{Finish, Weight};
 use super::rms::{RmsCall, Segment};
 use super::source::{Plain, Source, Sum, Unkept};
 use crate::memory::exceeds_caches;
-use crate::quantization::encode::{Coding, encode};
+use crate::quantization::encode::{Coding, Row, encode};
 use crate::quantization::magnitude::{Activation, largest_magnitude};
 use crate::quantization::{ScaleRule, by_types};
 use crate::rows::{RowKernel, for_each_row};
@@ -171,7 +171,8 @@ where
                         let weight = self.weight.at(column);
                         fill::<S, T, V, _, _>(s, source.at(column), weight, values, n, factor, round);
                     }
-                    encode(s, values, out.row::<C>(row).add(column), n, coding, self.stream, values);
+                    let part = Row { width: n, bounded: scale.is_finite(), stream: self.stream, next: values };
+                    encode::<S, V, C, false>(s, values.cast_const(), out.row::<C>(row).add(column), coding, part);
                 }
             }
         }

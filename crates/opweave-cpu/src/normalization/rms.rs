@@ -204,10 +204,7 @@ where
                 unsafe {
                     let out = out.row::<T>(row).add(column);
                     let segment = Segment { source: source.at(column), finish: finish.at(column), out };
-                    let next = match next {
-                        Some(next) => Some(next.at(column)),
-                        None => None,
-                    };
+                    let next = next.map(|next| next.at(column));
                     segment.normalise(s, &self.common, next);
                 }
             }

@@ -10,7 +10,7 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use super::by_types;
-use super::encode::{Coding, encode};
+use super::encode::{Coding, Row, encode};
 use super::magnitude::{Activation, largest_magnitude};
 use super::scale::ScaleRule;
 use crate::memory::exceeds_caches;
@@ -87,7 +87,9 @@ impl<T: Activation, C: Code + Elem> RowKernel for Body<T, C> {
                 let scale = rule.scale(largest_magnitude(s, from, width));
                 rule.write(scales, row, scale);
                 let coding = Coding { scale, lowest: self.lowest, zero_point: None };
-                encode(s, from, to, width, coding, self.stream, input.row::<T>(following).cast_const());
+                let next = input.row::<T>(following).cast_const();
+                let row = Row { width, bounded: scale.is_finite(), stream: self.stream, next };
+                encode::<S, T, C, false>(s, from, to, coding, row);
             }
         }
         if self.stream {

@@ -6,12 +6,13 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use opweave_contract::ops::quantization::largest_code;
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use super::by_types;
-use super::encode::{Coding, encode};
-use super::magnitude::Activation;
+use super::encode::{Coding, Row, encode};
+use super::magnitude::{Activation, largest_magnitude};
 use crate::memory::exceeds_caches;
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Code, Elem, Isa, Simd};
@@ -40,7 +41,7 @@ pub struct FixedCall {
 }
 
 /// Columns that are encoded as one row would be: so that a few wide rows keep all threads busy. A multiple of cache lines.
-const BLOCK: usize = 16 << 10;
+const BLOCK: usize = 4 << 10;
 
 /// Computes `call`.
 ///
@@ -74,6 +75,7 @@ unsafe fn with<T: Activation, C: Code + Elem>(isa: Isa, pool: &dyn Parallel, cal
         width,
         blocks: width.div_ceil(BLOCK),
         coding,
+        largest_code: largest_code(call.codes),
         stream: exceeds_caches(rows, width),
         types: PhantomData,
     };
@@ -88,6 +90,7 @@ struct Body<T, C> {
     /// Blocks of a row.
     blocks: usize,
     coding: Coding,
+    largest_code: f32,
     stream: bool,
     types: PhantomData<fn(T, C)>,
 }
@@ -101,7 +104,11 @@ impl<T: Activation, C: Code + Elem> RowKernel for Body<T, C> {
             // SAFETY: the trait's clause: `column..column + width` are columns of a row of the call. A fence follows.
             unsafe {
                 let from = self.input.row::<T>(row).cast_const().add(column);
-                encode(s, from, self.out.row::<C>(row).add(column), width, self.coding, self.stream, from);
+                // Read from memory here, and below from the cache.
+                let bounded = self.coding.zero_point.is_none()
+                    && largest_magnitude(s, from, width) / self.coding.scale <= self.largest_code;
+                let row_of = Row { width, bounded, stream: self.stream, next: from };
+                encode::<S, T, C, true>(s, from, self.out.row::<C>(row).add(column), self.coding, row_of);
             }
         }
         if self.stream {

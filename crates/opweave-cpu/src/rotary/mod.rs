@@ -19,11 +19,12 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use crate::indices::{Indices, inside};
+use crate::memory::CACHE_LINE;
 use crate::normalization::{Columns, Statistic};
 use crate::rows::{RowKernel, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 use angles::{Angles, CHUNK};
-use scale::{Bare, Normed, Scale};
+use scale::{Bare, Normed, Scale, WideWeight};
 
 /// Heads of one tensor: queries or keys.
 #[derive(Clone, Copy, Debug)]
@@ -121,6 +122,9 @@ unsafe fn with<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &RotaryCall) {
     }
 }
 
+/// Heads whose statistics are taken before any of them is turned.
+const GROUP: usize = 32;
+
 struct Body<T> {
     call: RotaryCall,
     dtype: PhantomData<fn(T)>,
@@ -131,6 +135,14 @@ impl<T: Elem> RowKernel for Body<T> {
     unsafe fn rows<S: Simd>(&self, s: S, tokens: Range<usize>) {
         let call = &self.call;
         let mut angles = Angles::new(call);
+        let mut weights = [WideWeight::new(), WideWeight::new()];
+        for (weight, heads) in weights.iter_mut().zip(&call.heads) {
+            if let Some(HeadNorm { weight: Some(columns), .. }) = heads.and_then(|heads| heads.norm) {
+                // SAFETY: the clauses of `rotate`: a column for each feature.
+                unsafe { weight.fill::<S, T>(s, columns, call.head_dim) };
+            }
+        }
+        let heads: [_; 2] = std::array::from_fn(|i| call.heads[i].as_ref().map(|heads| (heads, &weights[i])));
         for token in tokens {
             // SAFETY: the trait's clause: this is a token of the call.
             let position = unsafe { call.positions.get(token) };
@@ -138,11 +150,20 @@ impl<T: Elem> RowKernel for Body<T> {
                 continue;
             }
             angles.at(position as usize);
-            for heads in call.heads.iter().flatten() {
-                for head in 0..heads.count {
-                    let offset = token as isize * heads.token_stride + head as isize * heads.head_stride;
-                    // SAFETY: the clauses of `rotate`: a head of the call, which no other task touches.
-                    unsafe { self.head(s, heads.data.cast::<T>().offset(offset), heads, &mut angles) };
+            for (heads, weight) in heads.iter().flatten() {
+                // SAFETY: the clauses of `rotate`: heads of the call, which no other task touches.
+                unsafe {
+                    let first = heads.data.cast::<T>().offset(token as isize * heads.token_stride);
+                    for group in (0..heads.count).step_by(GROUP) {
+                        let group = group..heads.count.min(group + GROUP);
+                        match heads.norm {
+                            None => self.turn_all(s, first, heads, group, &mut angles),
+                            Some(norm) => {
+                                let norm = HeadNorm { weight: weight.of(&norm), ..norm };
+                                self.normalise_all(s, first, heads, &norm, group, &mut angles);
+                            }
+                        }
+                    }
                 }
             }
         }
@@ -150,27 +171,69 @@ impl<T: Elem> RowKernel for Body<T> {
 }
 
 impl<T: Elem> Body<T> {
-    /// Normalises, where that is asked for, and turns one head.
+    /// Turns some heads of a token as they stand.
     ///
     /// # Safety
-    /// - `head_dim` elements from `x` on are valid, and nobody else accesses them.
+    /// - `first` is the first head of a token; heads `group` of it are valid, and nobody else accesses them.
     #[inline(always)]
-    unsafe fn head<S: Simd>(&self, s: S, x: *mut T, heads: &Heads, angles: &mut Angles<'_>) {
+    unsafe fn turn_all<S: Simd>(
+        &self,
+        s: S,
+        first: *mut T,
+        heads: &Heads,
+        group: Range<usize>,
+        angles: &mut Angles<'_>,
+    ) {
+        for head in group {
+            // SAFETY: the caller's clause.
+            unsafe { self.turn(s, first.offset(head as isize * heads.head_stride), Bare, angles) };
+        }
+    }
+
+    /// Normalises and turns some heads of a token. All their statistics come first: each is a chain of sums, a root and a
+    /// quotient that is waited for, but not by that of another head.
+    ///
+    /// # Safety
+    /// - As for [`Self::turn_all`]; the group has at most `GROUP` heads.
+    #[inline(always)]
+    unsafe fn normalise_all<S: Simd>(
+        &self,
+        s: S,
+        first: *mut T,
+        heads: &Heads,
+        norm: &HeadNorm,
+        group: Range<usize>,
+        angles: &mut Angles<'_>,
+    ) {
         let call = &self.call;
-        // SAFETY: the caller's clause.
+        let statistic = Statistic::RootMeanSquare { eps: norm.eps };
+        let (mut sums, mut inverses) = ([0.0; GROUP], [0.0; GROUP]);
+        // SAFETY: the caller's clauses.
         unsafe {
-            let Some(norm) = heads.norm else { return self.turn(s, x, Bare, angles) };
-            let statistic = Statistic::RootMeanSquare { eps: norm.eps };
-            let sum = scale::sum_of_squares::<S, T>(s, x, call.head_dim);
-            match statistic.inverse(sum, call.head_dim) {
-                Some(inverse) => self.turn(s, x, Normed::<T>::new(inverse, &norm), angles),
-                None => exact::head::<T>(x, &norm, call, angles.row()),
+            for (sum, head) in sums.iter_mut().zip(group.clone()) {
+                *sum = scale::sum_of_squares::<S, T>(s, first.offset(head as isize * heads.head_stride), call.head_dim);
+            }
+            // Without branches, so that the compiler makes vectors of them; NaN stands for a head that needs f64.
+            for (inverse, &sum) in inverses.iter_mut().zip(&sums).take(group.len()) {
+                *inverse = statistic.inverse(sum, call.head_dim).unwrap_or(f32::NAN);
+            }
+            for (inverse, head) in inverses.into_iter().zip(group) {
+                let x = first.offset(head as isize * heads.head_stride);
+                let next = x.wrapping_offset(heads.token_stride).cast::<u8>();
+                for line in (0..call.head_dim * size_of::<T>()).step_by(CACHE_LINE) {
+                    s.prefetch(next.wrapping_add(line));
+                }
+                if inverse.is_nan() {
+                    exact::head::<T>(x, norm, call, angles.row());
+                } else {
+                    self.turn(s, x, Normed::<T>::new(inverse, norm), angles);
+                }
             }
         }
     }
 
     /// # Safety
-    /// - As for [`Self::head`].
+    /// - `head_dim` elements from `x` on are valid, and nobody else accesses them.
     #[inline(always)]
     unsafe fn turn<S: Simd, C: Scale>(&self, s: S, x: *mut T, scale: C, angles: &mut Angles<'_>) {
         let call = &self.call;

@@ -77,6 +77,48 @@ impl<T: Elem> Scale for Normed<T> {
     }
 }
 
+/// Features of a head whose weight is widened beforehand: more than any model's.
+const WIDE: usize = 512;
+
+/// A weight in f32, widened once for all heads of a task rather than again for each.
+pub(super) struct WideWeight {
+    values: [f32; WIDE],
+    filled: bool,
+}
+
+impl WideWeight {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        WideWeight { values: [0.0; WIDE], filled: false }
+    }
+
+    /// Takes over `width` columns, unless they are too many.
+    ///
+    /// # Safety
+    /// - `columns` are valid to read, of T or f32.
+    #[inline(always)]
+    pub(super) unsafe fn fill<S: Simd, T: Elem>(&mut self, s: S, columns: Columns, width: usize) {
+        if width > WIDE || columns.dtype == DType::F32 {
+            return;
+        }
+        for i in (0..width).step_by(S::LANES) {
+            let n = S::LANES.min(width - i);
+            // SAFETY: the caller's clause, by the loop's bounds; there is room for `WIDE` values, a multiple of the lanes.
+            unsafe {
+                let v = load_some(s, columns.data.cast::<T>().add(i), n);
+                s.store_f32::<false>(self.values.as_mut_ptr().add(i), v);
+            }
+        }
+        self.filled = true;
+    }
+
+    /// The weight of `norm`, from here where it was taken over.
+    #[inline(always)]
+    pub(super) fn of(&self, norm: &HeadNorm) -> Option<Columns> {
+        if self.filled { Some(Columns { data: self.values.as_ptr().cast(), dtype: DType::F32 }) } else { norm.weight }
+    }
+}
+
 /// The sum of the squares of a head: in f32 over blocks, in f64 over the blocks.
 ///
 /// # Safety
@@ -91,7 +133,7 @@ pub(super) unsafe fn sum_of_squares<S: Simd, T: Elem>(s: S, x: *const T, width: 
         // SAFETY: the caller's clause, by the loops' bounds.
         unsafe {
             while i + 2 * S::LANES <= end {
-                let (a, b) = (T::load(s, x.add(i)), T::load(s, x.add(i + S::LANES)));
+                let [a, b] = T::load_pair(s, x.add(i));
                 sums = [s.fma(a, a, sums[0]), s.fma(b, b, sums[1])];
                 i += 2 * S::LANES;
             }

@@ -64,6 +64,7 @@ unsafe fn narrow_bf16(v: __m256) -> __m256i {
 impl Simd for Avx2 {
     const NAME: &'static str = "avx2";
     const LANES: usize = LANES;
+    const FUSED: bool = true;
     const SPECIALISE: bool = true;
     type F32 = __m256;
     type Bits = __m256i;
@@ -355,6 +356,19 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn store_bounded_code<C: Code, const STREAM: bool>(self, p: *mut C, v: __m256, sign: __m256) {
+        // SAFETY: `self` proves AVX2; the caller's clause: LANES codes of one byte are writable, aligned if streamed.
+        unsafe {
+            let codes = code::narrow_bounded(C::KIND, v, sign);
+            if STREAM {
+                _mm_stream_si64(p.cast(), _mm_cvtsi128_si64(codes));
+            } else {
+                _mm_storel_epi64(p.cast(), codes);
+            }
+        }
+    }
+
+    #[inline(always)]
     fn round_code<C: Code>(self, a: __m256) -> __m256 {
         // SAFETY: `self` proves AVX2 and F16C.
         unsafe { code::widen(C::KIND, code::narrow(C::KIND, a)) }
@@ -401,6 +415,6 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn prefetch(self, p: *const u8) {
         // SAFETY: a prefetch of any address is harmless; SSE is part of x86-64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
     }
 }

@@ -201,6 +201,7 @@ unsafe fn store_line<const STREAM: bool>(p: *mut u8, bits: __m512i) {
 impl Simd for Avx512 {
     const NAME: &'static str = "avx512";
     const LANES: usize = LANES;
+    const FUSED: bool = true;
     const SPECIALISE: bool = true;
     type F32 = __m512;
     type Bits = __m512i;
@@ -494,6 +495,15 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn store_bounded_code<C: Code, const STREAM: bool>(self, p: *mut C, v: __m512, sign: __m512) {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES codes of one byte are writable, aligned if streamed.
+        unsafe {
+            let codes = code::narrow_bounded(C::KIND, v, sign);
+            if STREAM { _mm_stream_si128(p.cast(), codes) } else { _mm_storeu_si128(p.cast(), codes) }
+        }
+    }
+
+    #[inline(always)]
     fn round_code<C: Code>(self, a: __m512) -> __m512 {
         // SAFETY: `self` proves AVX-512 F, BW and VL.
         unsafe { code::widen(C::KIND, code::narrow(C::KIND, a)) }
@@ -540,6 +550,6 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn prefetch(self, p: *const u8) {
         // SAFETY: a prefetch of any address is harmless; SSE is part of x86-64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
     }
 }

@@ -24,7 +24,7 @@ mod portable;
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
-pub use code::{Code, CodeKind};
+pub use code::{Code, CodeKind, prescale};
 pub use element::{Elem, MAX_LANES};
 pub use isa::{Isa, last_level_cache};
 pub(crate) use math::{times_sigmoid, times_sigmoid_16, times_silu, times_silu_16};
@@ -51,6 +51,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     type F32: Copy;
     /// As many bits as a vector of f32, seen as unsigned integers.
     type Bits: Copy;
+    /// Whether [`Simd::fma`] rounds once.
+    const FUSED: bool;
     /// Whether loops are worth compiling once for each kind of parameters, which costs build time and code.
     const SPECIALISE: bool;
 
@@ -181,6 +183,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// # Safety
     /// - As for [`Simd::store_f32`], with codes.
     unsafe fn store_code<C: Code, const STREAM: bool>(self, p: *mut C, v: Self::F32);
+    /// As [`Simd::store_code`], for numbers that are known to lie between the codes' ends and not to be NaN, each given as
+    /// its product with [`prescale`], and with the sign of `sign`: with fewer instructions.
+    ///
+    /// # Safety
+    /// - As for [`Simd::store_code`].
+    unsafe fn store_bounded_code<C: Code, const STREAM: bool>(self, p: *mut C, v: Self::F32, sign: Self::F32);
     /// Rounds each lane as [`Simd::store_code`] and back.
     fn round_code<C: Code>(self, a: Self::F32) -> Self::F32;
 
@@ -254,7 +262,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
 
     /// Orders streamed stores before everything after it.
     fn fence(self);
-    /// Asks for the cache line at `p`, which may be any address.
+    /// Asks for the cache line at `p`, which may be any address, as far as the second cache: rows in work may fill the first.
     fn prefetch(self, p: *const u8);
 }
 

@@ -83,6 +83,7 @@ pub(super) fn narrow_bf16(value: f32) -> u16 {
 impl Simd for Portable {
     const NAME: &'static str = "portable";
     const LANES: usize = LANES;
+    const FUSED: bool = false;
     const SPECIALISE: bool = false;
     type F32 = V;
     type Bits = [u32; LANES];
@@ -306,6 +307,16 @@ impl Simd for Portable {
         let mut bits = [0_u8; LANES];
         for (lane, v) in bits.iter_mut().zip(v) {
             *lane = code::narrow(C::KIND, v);
+        }
+        // SAFETY: the caller's clause: LANES elements are writable, and a code is one byte.
+        unsafe { p.cast::<[u8; LANES]>().write_unaligned(bits) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bounded_code<C: Code, const STREAM: bool>(self, p: *mut C, v: V, sign: V) {
+        let mut bits = [0_u8; LANES];
+        for ((lane, v), sign) in bits.iter_mut().zip(v).zip(sign) {
+            *lane = code::narrow_bounded(C::KIND, v, sign);
         }
         // SAFETY: the caller's clause: LANES elements are writable, and a code is one byte.
         unsafe { p.cast::<[u8; LANES]>().write_unaligned(bits) }

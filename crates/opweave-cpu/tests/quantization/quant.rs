@@ -6,7 +6,7 @@
 use opweave_contract::ops::quantization::{ScaleFormat, largest_code};
 use opweave_cpu::Rows;
 use opweave_cpu::quantization::{DynamicCall, FixedCall, ScaleRule, dynamic_quant, quantize};
-use opweave_cpu::simd::{Isa, last_level_cache};
+use opweave_cpu::simd::{Elem, Isa, last_level_cache};
 use opweave_device::cpu::{Parallel, Serial};
 use opweave_tensor::{DType, F8E4M3, F8E5M2};
 
@@ -275,6 +275,85 @@ fn a_zero_point_is_added_to_the_rounded_quotient() {
         assert_eq!(fixed(&odd, isa, &Serial, 1.0, Some(5), 0), [0, 127, 128]);
         for (scale, zero_point) in [(0.0, None), (-1.0, None), (f32::NAN, None), (1.0, Some(128)), (1.0, Some(-129))] {
             assert!(fixed(&case, isa, &Serial, scale, zero_point, 0).iter().all(|&code| code == 0), "{scale}");
+        }
+    }
+}
+
+/// The code of a number under a scale, as the contract has it: the quotient is rounded to f32, and then to the code.
+fn code_of(codes: DType, value: f32, scale: f32) -> u8 {
+    let quotient = f64::from(value / scale);
+    match codes {
+        DType::F8E4M3 => F8E4M3::from_f64(quotient).to_bits(),
+        DType::F8E5M2 => F8E5M2::from_f64(quotient).to_bits(),
+        _ => i8::from_f64(quotient).max(-127) as u8,
+    }
+}
+
+/// Multiplications stand in for divisions where that is proved to change no code: elements that were chosen to divide to a tie,
+/// next to one, and half way to the next number, under scales of every kind, those next to few-bit numbers among them.
+#[test]
+fn quotients_next_to_ties_have_the_code_of_the_division() {
+    let scales = (0..600_u32).map(|i| match i % 4 {
+        // Within a few units of a number of eight bits.
+        0 => f32::from_bits(0x3c00_0000 + ((i * 7919) % 4096) * 0x1_0000)
+            .to_bits()
+            .wrapping_add(i % 160)
+            .wrapping_sub(80),
+        1 => (noise(i as usize).abs() + 0.01).to_bits(),
+        2 => (1.0 / (i + 1) as f32).to_bits(),
+        _ => (f32::from(u16::try_from(i + 1).unwrap()) / 448.0).to_bits(),
+    });
+    for scale in scales.map(f32::from_bits) {
+        for codes in CODES {
+            let ties = (0..=255_u8).filter(|&bits| number(codes, bits).is_finite()).map(|bits| number(codes, bits));
+            let mut sorted: Vec<f32> = ties.collect();
+            sorted.sort_by(f32::total_cmp);
+            let middles = sorted.windows(2).map(|w| (w[0] + w[1]) / 2.0);
+            let near = middles.flat_map(|tie| {
+                let x = (f64::from(tie) * f64::from(scale)) as f32;
+                [x, x.next_up(), x.next_down(), x.next_up().next_up(), x.next_down().next_down()]
+            });
+            let near: Vec<f32> = near.collect();
+            for dtype in DTYPES {
+                let case = Case::new(dtype, codes, 1, near.len(), |_, c| near[c]);
+                let values = &case.input.values;
+                let expected: Vec<u8> = values.iter().map(|&value| code_of(codes, value, scale)).collect();
+                for isa in Isa::available() {
+                    let got = fixed(&case, isa, &Serial, scale, None, 0);
+                    let wrong = got.iter().zip(&expected).position(|(a, b)| a != b);
+                    let context =
+                        || format!("{} {dtype} {codes} {scale:e}: {:?}", isa.name(), wrong.map(|i| values[i]));
+                    assert!(wrong.is_none(), "{}", context());
+                }
+            }
+        }
+    }
+}
+
+/// The same under the scale of the row itself, whose largest element is chosen.
+#[test]
+fn dynamic_quotients_have_the_code_of_the_division() {
+    for isa in Isa::available() {
+        for dtype in DTYPES {
+            for codes in CODES {
+                for seed in 0..200 {
+                    let most = 1.0 + noise(seed).abs();
+                    // Few-bit parts of the largest element are where its own scale makes ties.
+                    let value = |_: usize, c: usize| match c % 3 {
+                        0 if c == 0 => most,
+                        0 => most * (c / 3) as f32 / 128.0_f32.powi(1 + (c % 2) as i32),
+                        1 => noise(c + seed * 1000),
+                        _ => most * 0.5_f32.powi((c / 3 % 20) as i32),
+                    };
+                    let case = Case::new(dtype, codes, 1, 320, |r, c| value(r, c).clamp(-most, most));
+                    let (got, scales) = case.dynamic(isa, &Serial);
+                    let scale = f32::from_bits(scales[0]);
+                    for (&value, &code) in case.input.values.iter().zip(&got) {
+                        let context = || format!("{} {dtype} {codes} {value} / {scale:e}", isa.name());
+                        assert_eq!(code, code_of(codes, value, scale), "{}", context());
+                    }
+                }
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{CodeKind, E4M3, E4M3_SHIFT, E5M2, E5M2_SHIFT, Float8, I8_RANGE, round_and_rebias};
+use super::{CodeKind, E4M3, E4M3_SHIFT, E5M2, E5M2_SHIFT, Float8, I8_RANGE, prescale, round_and_rebias};
 
 /// The values of eight codes.
 ///
@@ -50,6 +50,52 @@ pub(in crate::simd) unsafe fn narrow(kind: CodeKind, v: __m256) -> __m128i {
                 _mm_packs_epi16(words, words)
             }
         }
+    }
+}
+
+/// The codes of eight numbers within the range, given with the prescale.
+///
+/// # Safety
+/// - The processor has AVX2.
+#[inline(always)]
+pub(in crate::simd) unsafe fn narrow_bounded(kind: CodeKind, v: __m256, sign: __m256) -> __m128i {
+    // SAFETY: the caller's clause.
+    unsafe {
+        match kind {
+            CodeKind::F8E4M3 => {
+                let smallest = E4M3.smallest_normal * prescale(kind);
+                pack_unsigned(bounded_f8::<{ E4M3_SHIFT as i32 }>(smallest, v, sign))
+            }
+            CodeKind::F8E5M2 => {
+                let smallest = E5M2.smallest_normal * prescale(kind);
+                pack_unsigned(bounded_f8::<{ E5M2_SHIFT as i32 }>(smallest, v, sign))
+            }
+            CodeKind::I8 => {
+                let lanes = _mm256_cvtps_epi32(v);
+                let words = _mm_packs_epi32(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
+                _mm_packs_epi16(words, words)
+            }
+        }
+    }
+}
+
+/// Codes. A power of two is added whose spacing is that of the codes: the sum is rounded to one, its low bits count the steps
+/// from the power on, and its exponent, moved down, the steps of the binades before.
+///
+/// # Safety
+/// - The processor has AVX2.
+#[inline(always)]
+unsafe fn bounded_f8<const SHIFT: i32>(smallest_normal: f32, v: __m256, sign: __m256) -> __m256i {
+    // SAFETY: the caller's clause.
+    unsafe {
+        let sign_bit = _mm256_set1_ps(-0.0);
+        let exponent = _mm256_and_si256(_mm256_castps_si256(v), _mm256_set1_epi32(0x7f80_0000));
+        let exponent = _mm256_max_epi32(exponent, _mm256_set1_epi32(smallest_normal.to_bits() as i32));
+        let (step, magnitude) = (_mm256_set1_ps((1_u32 << SHIFT) as f32), _mm256_andnot_ps(sign_bit, v));
+        let sum = _mm256_castps_si256(_mm256_fmadd_ps(_mm256_castsi256_ps(exponent), step, magnitude));
+        let steps = _mm256_add_epi32(_mm256_srli_epi32::<SHIFT>(sum), sum);
+        let sign = _mm256_srli_epi32::<24>(_mm256_castps_si256(_mm256_and_ps(sign_bit, sign)));
+        _mm256_or_si256(_mm256_and_si256(steps, _mm256_set1_epi32(0x7f)), sign)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{CodeKind, E4M3, E4M3_SHIFT, E5M2, E5M2_SHIFT, Float8, I8_RANGE, round_and_rebias};
+use super::{CodeKind, E4M3, E4M3_SHIFT, E5M2, E5M2_SHIFT, Float8, I8_RANGE, prescale, round_and_rebias};
 
 /// The values of sixteen codes.
 ///
@@ -46,6 +46,43 @@ pub(in crate::simd) unsafe fn narrow(kind: CodeKind, v: __m512) -> __m128i {
             CodeKind::I8 => narrow_i8(v),
         };
         _mm512_cvtepi32_epi8(lanes)
+    }
+}
+
+/// The codes of sixteen numbers within the range, given with the prescale.
+///
+/// # Safety
+/// - The processor has AVX-512 F.
+#[inline(always)]
+pub(in crate::simd) unsafe fn narrow_bounded(kind: CodeKind, v: __m512, sign: __m512) -> __m128i {
+    // SAFETY: the caller's clause.
+    unsafe {
+        let lanes = match kind {
+            CodeKind::F8E4M3 => bounded_f8::<E4M3_SHIFT>(E4M3.smallest_normal * prescale(kind), v, sign),
+            CodeKind::F8E5M2 => bounded_f8::<E5M2_SHIFT>(E5M2.smallest_normal * prescale(kind), v, sign),
+            CodeKind::I8 => _mm512_cvtps_epi32(v),
+        };
+        _mm512_cvtepi32_epi8(lanes)
+    }
+}
+
+/// Codes in the lower byte of each lane. A power of two is added whose spacing is that of the codes: the sum is rounded to
+/// one, its low bits count the steps from the power on, and its exponent, moved down, the steps of the binades before.
+///
+/// # Safety
+/// - The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn bounded_f8<const SHIFT: u32>(smallest_normal: f32, v: __m512, sign: __m512) -> __m512i {
+    // SAFETY: the caller's clause.
+    unsafe {
+        let exponent = _mm512_and_si512(_mm512_castps_si512(v), _mm512_set1_epi32(0x7f80_0000));
+        let exponent = _mm512_max_epi32(exponent, _mm512_set1_epi32(smallest_normal.to_bits() as i32));
+        let step = _mm512_set1_ps((1_u32 << SHIFT) as f32);
+        let sum = _mm512_castps_si512(_mm512_fmadd_ps(_mm512_castsi512_ps(exponent), step, _mm512_abs_ps(v)));
+        let steps = _mm512_add_epi32(_mm512_srli_epi32::<SHIFT>(sum), sum);
+        let sign = _mm512_srli_epi32::<24>(_mm512_castps_si512(sign));
+        // The sign's bit from the one, all others from the other.
+        _mm512_ternarylogic_epi32::<0xca>(_mm512_set1_epi32(0x80), sign, steps)
     }
 }
 

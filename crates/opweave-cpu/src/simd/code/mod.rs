@@ -86,6 +86,16 @@ const fn round_and_rebias(shift: u32, format: Float8) -> u32 {
     ((1_u32 << (shift - 1)) - 1).wrapping_sub(format.rebias)
 }
 
+/// The power of two by which numbers are multiplied for [`Simd::store_bounded_code`](super::Simd::store_bounded_code): with
+/// it, the exponent of an f32 leaves nothing in the lower bits of a code but the code's own.
+pub const fn prescale(kind: CodeKind) -> f32 {
+    match kind {
+        CodeKind::F8E4M3 => 8.0,
+        CodeKind::F8E5M2 => 1.0 / 64.0,
+        CodeKind::I8 => 1.0,
+    }
+}
+
 /// Numbers that convert to i8.
 const I8_RANGE: (f32, f32) = (-128.0, 127.0);
 

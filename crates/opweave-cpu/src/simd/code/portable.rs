@@ -5,7 +5,7 @@
 
 use opweave_tensor::{F8E4M3, F8E5M2};
 
-use super::{CodeKind, E4M3, E4M3_SHIFT, E5M2, E5M2_SHIFT, Float8, I8_RANGE, round_and_rebias};
+use super::{CodeKind, E4M3, E4M3_SHIFT, E5M2, E5M2_SHIFT, Float8, I8_RANGE, prescale, round_and_rebias};
 
 /// The value of the code with this pattern.
 #[inline(always)]
@@ -24,6 +24,15 @@ pub(in crate::simd) fn narrow(kind: CodeKind, value: f32) -> u8 {
         CodeKind::F8E4M3 => narrow_f8(E4M3_SHIFT, E4M3, value),
         CodeKind::F8E5M2 => narrow_f8(E5M2_SHIFT, E5M2, value),
         CodeKind::I8 => narrow_i8(value),
+    }
+}
+
+/// The code of `value`, which is given with the prescale.
+#[inline(always)]
+pub(in crate::simd) fn narrow_bounded(kind: CodeKind, value: f32, sign: f32) -> u8 {
+    match kind {
+        CodeKind::I8 => narrow(kind, value),
+        _ => narrow(kind, (value / prescale(kind)).copysign(sign)),
     }
 }
 

@@ -269,3 +269,45 @@ fn streamed_codes_touch_their_own_bytes() {
         isa.run(Streamed::<i8>(PhantomData));
     }
 }
+
+/// Numbers within the range, with the prescale and their signs apart.
+struct Bounded<'a, C>(&'a [f32], PhantomData<C>);
+
+impl<C: Defined> SimdOp for Bounded<'_, C> {
+    type Output = Vec<C>;
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) -> Vec<C> {
+        let mut out = vec![C::default(); self.0.len() / 16 * 16];
+        for i in (0..out.len()).step_by(S::LANES) {
+            // SAFETY: a vector follows `i` in both, since no vector has more than sixteen lanes.
+            unsafe {
+                let v = s.load_f32(self.0.as_ptr().add(i));
+                let scaled = s.mul(v, s.splat(crate::simd::prescale(C::KIND)));
+                s.store_bounded_code::<C, false>(out.as_mut_ptr().add(i), scaled, v);
+            }
+        }
+        out
+    }
+}
+
+fn bounded<C: Defined>() {
+    let table = Table::of::<C>();
+    let largest = table.0[table.0.len() - 1].0;
+    let mut values: Vec<f32> = [f32_samples(), edges::<C>()].concat();
+    // Below this, the prescale takes bits of its own; quotients so small have no bits that matter.
+    values.retain(|v| f64::from(v.abs()) <= largest && (*v == 0.0 || v.abs() > 1e-30));
+    for isa in Isa::available() {
+        for (&value, code) in values.iter().zip(isa.run(Bounded::<C>(&values, PhantomData))) {
+            let expected = table.nearest::<C>(f64::from(value));
+            assert_eq!(code.pattern(), expected, "{} {} {value:e}", isa.name(), C::NAME);
+        }
+    }
+}
+
+#[test]
+fn bounded_numbers_round_as_others_do() {
+    bounded::<F8E4M3>();
+    bounded::<F8E5M2>();
+    bounded::<i8>();
+}
