@@ -156,8 +156,9 @@ struct Result {
   __device__ __forceinline__ void of(bool logarithm, float (&v)[N]) const {
 #pragma unroll
     for (int e = 0; e < N; e++) {
-      const float exponent = (v[e] - most) * first * factor;
-      v[e] = logarithm ? exponent - of_sum : ptx::exp2(exponent) * of_sum;
+      // Fused in every entry, or their bits would differ.
+      const float shifted = (v[e] - most) * first;
+      v[e] = logarithm ? fmaf(shifted, factor, -of_sum) : ptx::exp2(shifted * factor) * of_sum;
     }
   }
 };

@@ -133,11 +133,14 @@ void store(bool any, int scales, int64_t heads, int64_t wide_keys, int64_t wide_
     side.row_stride = heads * side.head_stride + (any ? 3 : 16);
     side.page_stride = page_size * heads * side.width + (any ? 5 : 32);
     side.rows.resize(tokens * side.row_stride + 64);
-    for (T& v : side.rows) v = round_f64<T>(std::normal_distribution<double>()(random_bits) * std::array{1.0, 100.0, 1e-3, 1000.0}[below(4)]);
+    for (T& v : side.rows) {
+      v = round_f64<T>(std::normal_distribution<double>()(random_bits) * std::array{1.0, 100.0, 1e-3, 1000.0}[below(4)]);
+      // Over the scale halfway between two codes; times its reciprocal some are not.
+      if (below(4) == 0) v = round_f64<T>(1.75 * (1.0 + static_cast<double>(2 * below(8) + 1) / 16.0));
+    }
     side.cache = noise<C>(pages * side.page_stride);
     side.before = side.cache;
-    side.scale = {0.5f, 3.0f, -0.7f, 0.0f, NAN, 2.0f};
-    side.scale.resize(6);
+    side.scale = {0.5f, 1.75f, -0.7f, 0.0f, NAN, 2.0f};
     PagedSide& told = s == 0 ? p.keys : p.values;
     told.rows = aligned(side.rows, any), told.scale = scales > 0 ? side.scale.data() : nullptr, told.cache = aligned(side.cache, any);
     told.row_stride = side.row_stride, told.head_stride = side.head_stride, told.page_stride = side.page_stride;
