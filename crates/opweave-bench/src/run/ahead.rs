@@ -11,6 +11,7 @@ use std::panic::resume_unwind;
 use std::thread::{Scope, ScopedJoinHandle, available_parallelism};
 
 use opweave_device::DeviceKind;
+use opweave_numerics::Mode;
 use opweave_numerics::harness::{CaseError, PreparedSource};
 use opweave_numerics::input::Generator;
 
@@ -28,6 +29,7 @@ pub(super) struct Ahead<'s, 'env> {
     left: std::slice::Iter<'env, Planned<'env>>,
     begun: VecDeque<ScopedJoinHandle<'s, Made>>,
     depth: usize,
+    graph: bool,
 }
 
 impl<'s, 'env> Ahead<'s, 'env> {
@@ -36,10 +38,11 @@ impl<'s, 'env> Ahead<'s, 'env> {
         generator: &'env Generator,
         planned: &'env [Planned<'env>],
         kind: DeviceKind,
+        mode: Mode,
     ) -> Self {
         let spare = available_parallelism().map_or(0, |threads| threads.get() / 2);
         let depth = if kind == DeviceKind::Cpu { 0 } else { spare.min(MOST) };
-        Ahead { scope, generator, left: planned.iter(), begun: VecDeque::new(), depth }
+        Ahead { scope, generator, left: planned.iter(), begun: VecDeque::new(), depth, graph: mode == Mode::Graph }
     }
 
     /// The fixture of the next case. The cases are those of the plan, in its order.
@@ -51,7 +54,14 @@ impl<'s, 'env> Ahead<'s, 'env> {
             if self.depth == 0 {
                 return Some(planned.case.fixture(generator));
             }
-            self.begun.push_back(self.scope.spawn(move || planned.case.fixture(generator)));
+            let graph = self.graph;
+            self.begun.push_back(self.scope.spawn(move || {
+                let made = planned.case.fixture(generator)?;
+                if graph {
+                    made.draw_changes()?;
+                }
+                Ok(made)
+            }));
         }
         let made = self.begun.pop_front()?;
         Some(made.join().unwrap_or_else(|panic| resume_unwind(panic)))

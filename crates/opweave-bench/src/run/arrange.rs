@@ -21,8 +21,14 @@ const CHANGING_SETS: usize = 32;
 /// Memory that the sets of one graph may take in all.
 const GRAPH_BYTES: u64 = 1 << 30;
 
-/// Sets of arguments of all graphs of a series: each is some allocations, which take longer than a small call.
-const ALL_SETS: usize = 512;
+/// Sets of arguments in a graph: each is some allocations, of which a driver makes about a thousand in a second.
+const SETS: usize = 64;
+
+/// The same of all graphs of a series.
+const ALL_SETS: usize = 128;
+
+/// Sets that are kept in a cache: independent calls, and few enough to be made in no time.
+const HOT_SETS: usize = 8;
 
 /// Calls that change their arguments in one graph, at least, though the caches may not hold so many sets: with fewer, the
 /// start of the replay itself would be timed.
@@ -60,18 +66,27 @@ impl Bench<'_> {
     /// Calls in a graph and the sets of arguments that they go through.
     fn graph_of(&self, case: &dyn PreparedCase, cache: Cache, bytes: u64) -> Result<(usize, usize), SampleError> {
         let calls = self.graph_calls(case)?;
-        let memory = match cache {
-            Cache::Cold => GRAPH_BYTES,
-            Cache::Hot => self.ground.caches.last_level_bytes / 2,
-        };
-        let sets = (memory / bytes.max(1)).clamp(1, calls as u64) as usize;
-        if !case.has_reset() {
-            return Ok((calls, sets));
+        let last_level = self.ground.caches.last_level_bytes;
+        let fit = |memory: u64, most: usize| (memory / bytes.max(1)).clamp(1, calls.min(most) as u64) as usize;
+        if case.has_reset() {
+            // Each call changes what it reads, so no set runs twice before it is put back.
+            let most = if self.ahead().is_some() { SETS } else { CHANGING_SETS };
+            let sets = match cache {
+                Cache::Cold => fit(GRAPH_BYTES, most),
+                Cache::Hot => fit(last_level / 2, most),
+            };
+            let sets = sets.max(CHANGING_CALLS);
+            return Ok((sets, sets));
         }
-        // Each call changes what it reads, so no set runs twice before it is put back.
-        let most = if self.ahead().is_some() { ALL_SETS } else { CHANGING_SETS };
-        let sets = sets.max(CHANGING_CALLS).min(most);
-        Ok((sets, sets))
+        match cache {
+            Cache::Hot => Ok((calls, fit(last_level / 2, HOT_SETS))),
+            Cache::Cold => {
+                let sets = fit(GRAPH_BYTES, SETS);
+                // A set that comes again within the graph has to have left the caches.
+                let leaves = bytes.saturating_mul(sets as u64) >= last_level.saturating_mul(2);
+                Ok((if leaves { calls } else { sets }, sets))
+            }
+        }
     }
 
     /// The case as something to time.

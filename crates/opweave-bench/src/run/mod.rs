@@ -79,7 +79,7 @@ pub fn run(
     let mut written = Instant::now();
     let mut interrupted = false;
     std::thread::scope(|scope| -> Result<(), BenchError> {
-        let mut fixtures = Ahead::new(scope, &generator, &planned, device.key().kind());
+        let mut fixtures = Ahead::new(scope, &generator, &planned, device.key().kind(), selectors.mode);
         for planned in &planned {
             interrupted = interrupted || ground.numerics.interrupt.requested();
             let fixture = if interrupted { None } else { fixtures.next() };

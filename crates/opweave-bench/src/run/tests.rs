@@ -308,7 +308,7 @@ fn one_failure_among_good_rows_is_no_success() {
 }
 
 #[test]
-fn a_graph_holds_256_independent_calls_or_up_to_32_that_change_a_set_each() {
+fn a_graph_holds_256_calls_or_as_many_as_change_a_set_each() {
     let scene = Scene::new(Deed::Right, Deed::Right);
     // In a cache of 1 MiB there is no room for 8 sets, but 8 there are.
     for (operation, calls) in [("rms_norm", [256, 256]), ("fused_add_rms_norm", [32, 8])] {

@@ -3,7 +3,7 @@
 
 //! What all implementations of a case share: inputs, and what the reference makes of them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use opweave_contract::{ArgSource, ArgSpecs, ArgVisitor, Operator, Role, ScalarParam, TensorSpec};
 use opweave_reference::{Arguments, FaultAt, Reference, Values as Numbers};
@@ -30,6 +30,15 @@ pub(super) struct Wanted {
     pub(super) picked: Option<Vec<usize>>,
 }
 
+/// The seeds after a case's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seed {
+    /// The next.
+    Next = 0,
+    /// The one after that.
+    AfterNext = 1,
+}
+
 type Again<O> = Arc<dyn Fn(u64) -> Result<Fixture<O>, CaseError> + Send + Sync>;
 
 /// Inputs and expected outputs of one case under one seed, on the host.
@@ -45,6 +54,7 @@ pub struct Fixture<O: Reference> {
     pub(super) faults: Vec<FaultAt>,
     pub(super) origins: Vec<InputOrigin>,
     again: Option<Again<O>>,
+    drawn: [OnceLock<Arc<Fixture<O>>>; 2],
 }
 
 impl<O: Reference> std::fmt::Debug for Fixture<O> {
@@ -72,9 +82,15 @@ impl<O: Reference> Fixture<O> {
         Ok(fixture)
     }
 
-    /// The same case under another seed: `more` is added to it.
-    pub(super) fn again(&self, more: u64) -> Result<Option<Fixture<O>>, CaseError> {
-        self.again.as_ref().map(|again| again(more)).transpose()
+    /// The same case under another seed, `more` steps on. Each is drawn once.
+    pub(super) fn again(&self, more: Seed) -> Result<Option<Arc<Fixture<O>>>, CaseError> {
+        let Some(again) = &self.again else { return Ok(None) };
+        let drawn = &self.drawn[more as usize];
+        if let Some(there) = drawn.get() {
+            return Ok(Some(Arc::clone(there)));
+        }
+        let fresh = Arc::new(again(1 + more as u64)?);
+        Ok(Some(Arc::clone(drawn.get_or_init(|| fresh))))
     }
 
     fn draw<S: Suite<Op = O>>(suite: &S, case: &Case<O>, generator: &Generator) -> Result<Fixture<O>, CaseError> {
@@ -118,6 +134,7 @@ impl<O: Reference> Fixture<O> {
             faults: Vec::new(),
             origins,
             again: None,
+            drawn: Default::default(),
         };
         (fixture.wanted, fixture.faults) = fixture.reference(suite)?;
         fixture.check_faults()?;
@@ -257,8 +274,8 @@ impl<O: Reference> Fixture<O> {
         };
         let faults = self.faults.iter().filter_map(place).collect();
         let (specs, homes) = (self.specs.clone(), self.homes.clone());
-        let (wanted, origins, again) = (Vec::new(), Vec::new(), None);
-        Ok(Some(Fixture { case, specs, homes, before, wanted, faults, origins, again }))
+        let (wanted, origins, again, drawn) = (Vec::new(), Vec::new(), None, Default::default());
+        Ok(Some(Fixture { case, specs, homes, before, wanted, faults, origins, again, drawn }))
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use opweave_reference::Reference;
 
+use super::fixture::Seed;
 use super::instance::Instance;
 use super::{CaseError, How, Judgement};
 use crate::report::FindingKind;
@@ -19,10 +20,10 @@ impl<O: Reference> Instance<O> {
     /// less.
     pub(super) fn graph(&mut self, how: &How<'_>) -> Result<Judgement, CaseError> {
         let mut judgement = Judgement::default();
-        let (Some(stale), Some(other)) = (self.fixture.again(2)?, self.fixture.again(1)?) else {
+        let (Some(stale), Some(other)) = (self.fixture.again(Seed::AfterNext)?, self.fixture.again(Seed::Next)?) else {
             return Err(CaseError::Environment("this fixture cannot be drawn again under another seed".to_owned()));
         };
-        let mut second = Instance::new(Arc::new(other), Arc::clone(&self.common))?;
+        let mut second = Instance::new(other, Arc::clone(&self.common))?;
         self.load(&stale)?;
         second.load(&stale)?;
         let graph = self.capture(&second)?;

@@ -15,6 +15,7 @@ use opweave_reference::{FaultAt, Reference};
 use opweave_registry::{Considered, EnqueueError, ExecutionMode, Prepared, Row};
 use opweave_tensor::{LayoutId, RawTensor};
 
+use super::fixture::Seed;
 use super::memory::{Lent, allocate, download, upload};
 use super::prepare::{describe, prepare};
 use super::{CaseError, Exchange, Fixture, How, Judgement};
@@ -46,6 +47,11 @@ pub trait PreparedSource: Send {
     /// # Errors
     /// [`CaseError`].
     fn prepare(&self, on: &PrepareOn<'_>) -> Result<Box<dyn PreparedCase>, CaseError>;
+    /// Draws now what a validation in graph mode changes inputs to: it may happen on another thread than the validation.
+    ///
+    /// # Errors
+    /// As drawing the case itself.
+    fn draw_changes(&self) -> Result<(), CaseError>;
     /// Writes what the call reads to a safetensors file, for another program.
     ///
     /// # Errors
@@ -109,6 +115,12 @@ impl<O: Reference> PreparedSource for Arc<Fixture<O>> {
         let implementation = describe(on.row, &prepared);
         let common = Common { prepared, device: Arc::clone(on.device), implementation, preparation_us };
         Ok(Box::new(Instance::new(Arc::clone(self), Arc::new(common))?))
+    }
+
+    fn draw_changes(&self) -> Result<(), CaseError> {
+        self.again(Seed::Next)?;
+        self.again(Seed::AfterNext)?;
+        Ok(())
     }
 
     fn export(&self, path: &Path) -> Result<Exchange, CaseError> {

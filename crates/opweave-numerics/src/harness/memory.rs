@@ -31,37 +31,47 @@ pub(super) fn download(like: &HostTensor, buffer: &dyn Buffer) -> Result<HostTen
     Ok(tensor)
 }
 
-/// Workspace that a harness owns.
+/// Workspace that a harness owns. A region of no bytes has no memory: most plans want none, and an allocation takes a driver
+/// longer than a small call.
 pub(super) struct Lent {
-    scratch: Box<dyn Buffer>,
-    zeroed: Box<dyn Buffer>,
+    scratch: Option<Box<dyn Buffer>>,
+    zeroed: Option<Box<dyn Buffer>>,
     regions: Regions,
 }
 
 impl Lent {
     pub(super) fn new(device: &dyn Device, regions: Regions) -> Result<Lent, CaseError> {
-        let block = |region: Region| device.allocate(region.bytes, region.align.max(1));
-        let (scratch, mut zeroed) = (block(regions.scratch)?, block(regions.zeroed)?);
-        zeroed.write(0, &vec![0; regions.zeroed.bytes])?;
+        let block = |region: Region| (region.bytes > 0).then(|| device.allocate(region.bytes, region.align.max(1)));
+        let (scratch, mut zeroed) = (block(regions.scratch).transpose()?, block(regions.zeroed).transpose()?);
+        if let Some(zeroed) = &mut zeroed {
+            zeroed.write(0, &vec![0; regions.zeroed.bytes])?;
+        }
         Ok(Lent { scratch, zeroed, regions })
     }
 
     pub(super) fn workspace(&self) -> Workspace {
+        let address =
+            |block: &Option<Box<dyn Buffer>>| block.as_ref().map_or(std::ptr::null_mut(), |block| block.data());
         Workspace {
-            scratch: (self.scratch.data(), self.regions.scratch.bytes),
-            zeroed: (self.zeroed.data(), self.regions.zeroed.bytes),
+            scratch: (address(&self.scratch), self.regions.scratch.bytes),
+            zeroed: (address(&self.zeroed), self.regions.zeroed.bytes),
         }
     }
 
     /// Fills scratch with a pattern: a plan must not count on what is in it.
     pub(super) fn soil(&mut self) -> Result<(), CaseError> {
-        Ok(self.scratch.write(0, &vec![0xa5; self.regions.scratch.bytes])?)
+        if let Some(scratch) = &mut self.scratch {
+            scratch.write(0, &vec![0xa5; self.regions.scratch.bytes])?;
+        }
+        Ok(())
     }
 
     /// Whether the zeroed region is zero again.
     pub(super) fn is_clean(&self) -> Result<bool, CaseError> {
         let mut bytes = vec![0; self.regions.zeroed.bytes];
-        self.zeroed.read(0, &mut bytes)?;
+        if let Some(zeroed) = &self.zeroed {
+            zeroed.read(0, &mut bytes)?;
+        }
         Ok(bytes.iter().all(|&b| b == 0))
     }
 }
