@@ -128,12 +128,12 @@ __device__ __forceinline__ Chunk reduce(const Pack<T, N>* packs, float first, fl
 template <class CHUNKS>
 __device__ __forceinline__ Chunk combine(const CHUNKS& chunks, unsigned count, float first, float scale, unsigned lane) {
   float most = NOTHING;
-#pragma unroll 1
+#pragma unroll 4
   for (unsigned c = lane; c < count; c += LANES) most = fmaxf(most, chunk_of(chunks[c]).most);
   most = most_over_lanes(most);
   float rest = 0;
   unsigned tops = 0;
-#pragma unroll 1
+#pragma unroll 4
   for (unsigned c = lane; c < count; c += LANES) {
     const Chunk chunk = chunk_of(chunks[c]);
     const bool top = chunk.most == most;
