@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::samples::Samples;
 use crate::stats::{self, Interval, StatsError, Summary, Trend};
 
 /// What a closed set of names has in common: the spelling in reports and on the command line.
@@ -142,8 +143,8 @@ pub struct Measurement {
     pub impl_us: f64,
     /// Median of each round, in order.
     pub round_us: Vec<f64>,
-    /// Every sample of each round in the order of measuring, microseconds per call, to the nanosecond.
-    pub raw_us: Vec<Vec<f64>>,
+    /// Every sample of each round, per call.
+    pub samples: Samples,
     /// Statistics over all samples.
     pub summary: Summary,
     /// Drift over the run, if there are samples enough to tell.
@@ -161,14 +162,16 @@ impl Measurement {
         if rounds_us.is_empty() {
             return Err(StatsError::Empty);
         }
-        let raw_us: Vec<Vec<f64>> = rounds_us.iter().map(|r| r.iter().map(|&s| to_clock_digits(s)).collect()).collect();
-        let round_us = raw_us.iter().map(|r| stats::median(r)).collect::<Result<Vec<_>, _>>()?;
-        let all: Vec<f64> = raw_us.concat();
+        let rounds_us: Vec<Vec<f64>> =
+            rounds_us.iter().map(|r| r.iter().map(|&s| to_clock_digits(s)).collect()).collect();
+        let round_us = rounds_us.iter().map(|r| stats::median(r)).collect::<Result<Vec<_>, _>>()?;
+        let all: Vec<f64> = rounds_us.concat();
         let summary = Summary::of(&all)?;
         let impl_us = round_us.iter().map(|r| r / round_us.len() as f64).sum();
         let Kind { timer, scope, metric, cache } = kind;
         let trend = stats::trend(&all);
-        Ok(Self { timer, scope, metric, cache, impl_us, round_us, raw_us, summary, trend, no_verdict })
+        let samples = Samples::keep(&rounds_us);
+        Ok(Self { timer, scope, metric, cache, impl_us, round_us, samples, summary, trend, no_verdict })
     }
 
     /// What was timed.
@@ -250,7 +253,7 @@ mod tests {
     fn the_value_is_the_mean_of_round_medians() {
         let m = Measurement::new(KIND, vec![vec![1.0, 9.0, 2.0], vec![4.0]], None).unwrap();
         assert_eq!((m.round_us.clone(), m.impl_us), (vec![2.0, 4.0], 3.0));
-        assert_eq!(m.raw_us, vec![vec![1.0, 9.0, 2.0], vec![4.0]]);
+        assert_eq!(m.samples.rounds_us().unwrap(), vec![vec![1.0, 9.0, 2.0], vec![4.0]]);
         assert_eq!(m.summary.n, 4);
     }
 

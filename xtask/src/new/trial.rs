@@ -17,9 +17,8 @@ use crate::tidy::{self, Tree};
 const COPY: &str = "target/scaffold/tree";
 const BUILD: &str = "target/scaffold/build";
 
-/// Kernels that are run once need not be fast, and are most of what the compiler has to do.
-const QUICK: &str = "--package opweave-cli --config profile.dev.package.opweave-cpu.opt-level=1 \
-                     --config profile.dev.package.opweave-numerics.opt-level=1 --config profile.dev.debug=false";
+/// Packages that a developer's build optimises. What is run once need not be fast, and optimising is most of the work.
+const OPTIMISED: [&str; 4] = ["opweave-cpu", "opweave-license", "opweave-numerics", "opweave-reference"];
 
 /// How many cases a suite has at least.
 const CASES: usize = 100;
@@ -36,8 +35,11 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 
     let cargo = || Program::cargo(&copy).env("CARGO_TARGET_DIR", root.join(BUILD));
     cargo().args("clippy --quiet --offline --workspace -- -D warnings").run()?;
-    let opweave =
-        |arguments: &str| cargo().args("run --quiet --offline").args(QUICK).args("-- numerics").args(arguments);
+    let opweave = |arguments: &str| {
+        let quick = OPTIMISED.map(|package| format!("--config profile.dev.package.{package}.opt-level=0"));
+        let run = cargo().args("run --quiet --offline --package opweave-cli --config profile.dev.debug=false");
+        run.args(&quick.join(" ")).args("-- numerics").args(arguments)
+    };
     let numerics = |arguments: &str| opweave(arguments).run();
     let operations: Vec<String> = operators(root)?.iter().map(|(_, name)| format!("--operation {name}")).collect();
     numerics(&operations.join(" "))?;

@@ -71,7 +71,7 @@ fn one_sample_decides_nothing() {
 fn unlike_runs_are_refused_and_every_difference_is_listed() {
     type Edit = fn(&mut BenchReport);
     let edits: &[(&str, Edit)] = &[
-        ("schema_version", |r| r.schema_version = 2),
+        ("schema_version", |r| r.schema_version = 3),
         ("device.name", |r| r.environment.device.name = "other".into()),
         ("device.key", |r| r.environment.device.key = "cpu:baseline".into()),
         ("device.driver", |r| r.environment.device.driver = Some("570.1".into())),

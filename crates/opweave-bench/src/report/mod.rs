@@ -27,7 +27,7 @@ pub(crate) use table::{LINES, why_not};
 pub use validate::{Invalid, validate};
 
 /// Version of the report's format. A reader refuses every other.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The JSON Schema of [`BenchReport`], as committed.
 #[must_use]

@@ -71,7 +71,7 @@ fn numbers_that_cannot_be_judged_are_refused_with_their_place() {
     bad("/rows/0/status", serde_json::json!("fail"));
     bad("/rows/1/status", serde_json::json!("ok"));
     bad("/rows/1", base["rows"][0].clone());
-    assert!(bad("/schema_version", serde_json::json!(2)).contains("schema_version is 2"));
+    assert!(bad("/schema_version", serde_json::json!(1)).contains("schema_version is 1"));
     let mut missing = base.clone();
     missing["rows"][0]["series"][0]["measurement"].as_object_mut().unwrap().remove("impl_us");
     std::fs::write(&path, missing.to_string()).unwrap();

@@ -78,7 +78,8 @@ fn check_series(series: &Series) -> Result<(), String> {
         }
     }
     // The statistics are a function of the samples, so an edited number stands out.
-    let again = Measurement::new(m.kind(), m.raw_us.clone(), m.no_verdict.clone()).map_err(|e| e.to_string())?;
+    let samples = m.samples.rounds_us().map_err(|e| e.to_string())?;
+    let again = Measurement::new(m.kind(), samples, m.no_verdict.clone()).map_err(|e| e.to_string())?;
     let close = |name: &str, stored: f64, computed: f64| {
         if (stored - computed).abs() <= 1e-6 * computed.abs() {
             Ok(())

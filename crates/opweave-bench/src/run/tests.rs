@@ -239,7 +239,7 @@ fn a_case_that_passed_is_timed_in_each_cache_state() {
     assert_eq!(kinds, [(Cold, Completion), (Cold, Enqueue), (Hot, Completion), (Hot, Enqueue)]);
     for series in &row.series {
         assert_eq!(series.measurement.timer, Timer::Wall);
-        assert_eq!(series.measurement.raw_us.iter().map(Vec::len).collect::<Vec<_>>(), [3, 3, 3]);
+        assert_eq!(series.measurement.samples.rounds.iter().map(|r| r.n).collect::<Vec<_>>(), [3, 3, 3]);
     }
     // 16 x 4096 f32 in and out, and the weight.
     let work = row.work.unwrap();
