@@ -123,7 +123,10 @@ impl Round {
             let &[step, times] = pair else { return Err("counted has a value without its count".to_owned()) };
             value = value.checked_add(step).ok_or_else(|| format!("value {at} of counted is past 2^64"))?;
             if times == 0 || (step == 0 && at > 0) || times > self.n - all.len() as u64 {
-                return Err(format!("value {at} of counted is {step} above the last, {times} times, of {} in all", self.n));
+                return Err(format!(
+                    "value {at} of counted is {step} above the last, {times} times, of {} in all",
+                    self.n
+                ));
             }
             all.resize(all.len() + times as usize, value);
         }

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use opweave_contract::Operator;
 use opweave_device::{DeviceError, DeviceKind, ImageTarget, LaunchError, StreamRef};
 use opweave_device_cuda::{Context, Launch, Module};
-use opweave_kernels_cuda::{Description, ImageError, Images};
+use opweave_kernels_cuda::{Description, ImageError, ImageFacts, Images};
 use opweave_registry::{
-    Kernel, KernelSpec, Needs, Plan, PrepareContext, PrepareError, Registry, RegistryError, Reject, Workspace,
+    Kernel, KernelSpec, Needs, Plan, PlanMetadata, PrepareContext, PrepareError, Registry, RegistryError, Reject,
+    Workspace,
 };
 use opweave_tensor::DType;
 
@@ -87,6 +88,7 @@ struct NativeKernel<O> {
 struct NativePlan<O: Native> {
     problem: O::Problem,
     prepared: O::Prepared,
+    metadata: PlanMetadata,
 }
 
 impl<O: Native> Kernel<O> for NativeKernel<O> {
@@ -105,7 +107,7 @@ impl<O: Native> Kernel<O> for NativeKernel<O> {
         let (dependent, clusters) = (runs(&self.description.dependent_launch), runs(&self.description.clusters));
         let loaded = LoadedImage { module, context, description: &self.description, dependent, clusters };
         let prepared = O::prepare(problem, &loaded)?;
-        Ok(Arc::new(NativePlan::<O> { problem: *problem, prepared }))
+        Ok(Arc::new(NativePlan::<O> { problem: *problem, prepared, metadata: metadata(image.facts(), dependent) }))
     }
 }
 
@@ -131,7 +133,26 @@ fn refusal(stem: &str, error: &ImageError) -> Reject {
     }
 }
 
+/// What a report says of a plan out of this image.
+fn metadata(facts: &ImageFacts, dependent: bool) -> PlanMetadata {
+    let named = [
+        ("image.source_hash", facts.source_hash.clone()),
+        ("image.compiler", facts.compiler.clone()),
+        ("image.targets", facts.targets.join(" ")),
+        ("dependent_launch", dependent.to_string()),
+    ];
+    PlanMetadata {
+        image: Some(format!("{} sha256:{}", facts.stem, facts.sha256)),
+        launch: named.map(|(name, value)| (name.to_owned(), value)).into(),
+        ..PlanMetadata::default()
+    }
+}
+
 impl<O: Native> Plan<O> for NativePlan<O> {
+    fn metadata(&self) -> PlanMetadata {
+        self.metadata.clone()
+    }
+
     unsafe fn enqueue(&self, args: &O::Args, _: Workspace, stream: StreamRef<'_>) -> Result<(), LaunchError> {
         // SAFETY: the clauses of `Plan::enqueue` are those of `Native::launch`.
         unsafe { O::launch(&self.problem, args, &self.prepared, stream) }

@@ -25,7 +25,7 @@ pub use catalog::{Availability, CatalogError, CatalogRow, collect_catalog};
 pub use frozen::{ErasedKernel, FrozenRegistry, Row};
 pub use kernel::{Kernel, PrepareContext, PrepareError};
 pub use needs::{Domain, Library, Linear, Needs};
-pub use plan::{PackedLayout, Plan};
+pub use plan::{PackedLayout, Plan, PlanMetadata};
 pub use prepared::{Considered, EnqueueError, Prepared, PreparedError, Record, Verdict};
 pub use registry::{Registry, RegistryError, override_variable};
 pub use reject::Reject;

@@ -30,6 +30,17 @@ impl PackedLayout {
     }
 }
 
+/// What a report says of a plan beyond what its row says. Nothing is decided by it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PlanMetadata {
+    /// The image that the kernel was loaded from: its name and the digest of its bytes.
+    pub image: Option<String>,
+    /// Libraries that it calls, by name, each with the version found.
+    pub libraries: Vec<(String, String)>,
+    /// How it launches, as far as the problem decides it: by name, such as a block or a tile.
+    pub launch: Vec<(String, String)>,
+}
+
 /// A kernel made ready: immutable, shareable between threads, holding everything that it launches.
 pub trait Plan<O: Operator>: Send + Sync {
     /// The workspace that each call needs, sized from the bounds of the problem.
@@ -40,6 +51,11 @@ pub trait Plan<O: Operator>: Send + Sync {
     /// The layout in which the plan wants the packed weight; `None` for a plain tensor.
     fn packed(&self) -> Option<&PackedLayout> {
         None
+    }
+
+    /// What a report says of the plan: asked for outside calls, so it may allocate.
+    fn metadata(&self) -> PlanMetadata {
+        PlanMetadata::default()
     }
 
     /// Packs a plain weight into the layout of [`Plan::packed`].

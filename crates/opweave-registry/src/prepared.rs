@@ -10,7 +10,7 @@ use opweave_contract::{ArgSpecs, Clause, ContractError, DynDims, Operator};
 use opweave_device::{DeviceError, DeviceKey, LaunchError, StreamRef};
 use opweave_tensor::{DeviceId, LayoutId, RawTensor};
 
-use crate::{Bucket, Buckets, ExecutionMode, KernelSpec, PackedLayout, Plan, Regions, Reject, Workspace};
+use crate::{Bucket, Buckets, ExecutionMode, KernelSpec, PackedLayout, Plan, PlanMetadata, Regions, Reject, Workspace};
 
 /// What selection thought of a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -197,6 +197,11 @@ impl<O: Operator> Prepared<O> {
     /// How each bucket's row was chosen, in order.
     pub fn records(&self) -> &[Record] {
         &self.records
+    }
+
+    /// What the plan of each bucket says of itself, in order.
+    pub fn metadata(&self) -> impl Iterator<Item = PlanMetadata> + '_ {
+        self.plans.iter().map(|bound| bound.plan.metadata())
     }
 
     /// Workspace that is enough for every bucket.

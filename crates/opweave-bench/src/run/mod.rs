@@ -93,6 +93,7 @@ pub fn run(
             let (rows, stopped) = bench.case(planned, &mut ceilings, probe, fixture, progress);
             interrupted = stopped;
             progress.done(&rows);
+            rows.iter().for_each(|row| report.environment.note(&row.implementation));
             report.rows.extend(rows);
             report.elapsed_s = start.elapsed().as_secs_f64();
             if written.elapsed() > INTERVAL {

@@ -3,11 +3,17 @@
 
 //! Comparison of integer, boolean and byte outputs.
 
-use super::{Doubt, Expected, LeafResult, Rule, Tolerance, Worst, blank};
+use super::selection::Selection;
+use super::{CompareError, Doubt, Expected, LeafResult, Rule, Tolerance, Worst, blank};
 use crate::codec;
 use crate::host::HostTensor;
 
-pub(super) fn compare(actual: &HostTensor, expected: &Expected, values: &[i128], tolerance: &Tolerance) -> LeafResult {
+pub(super) fn compare(
+    actual: &HostTensor,
+    expected: &Expected,
+    values: &[i128],
+    tolerance: &Tolerance,
+) -> Result<LeafResult, CompareError> {
     let layout = actual.layout();
     let dtype = layout.dtype;
     let mut leaf = blank(&expected.name, layout, values.len(), tolerance);
@@ -15,6 +21,8 @@ pub(super) fn compare(actual: &HostTensor, expected: &Expected, values: &[i128],
         Rule::Steps { steps } => u128::from(steps),
         _ => 0,
     };
+    let selection = Selection::new(expected, tolerance, layout.shape.len(), layout.width(), values.len())?;
+    let mut found: Vec<i128> = Vec::new();
     let (mut exact, mut max_abs, mut max_rel) = (0_u64, 0_u128, 0.0_f64);
     let mut poisoned = 0_u64;
     let poison = codec::mask(dtype, codec::poison(dtype));
@@ -24,20 +32,23 @@ pub(super) fn compare(actual: &HostTensor, expected: &Expected, values: &[i128],
         let row = expected.row(n);
         actual.read_row(row, &mut patterns);
         for (column, (&bits, &value)) in patterns.iter().zip(wanted).enumerate() {
-            let difference = codec::decode_integer(dtype, bits).abs_diff(value);
+            let got = codec::decode_integer(dtype, bits);
+            let difference = got.abs_diff(value);
+            let within = match &selection {
+                None => difference <= steps,
+                Some(selection) => {
+                    let tie = selection.is_tie(found.len(), got, value, &found);
+                    found.push(got);
+                    tie
+                }
+            };
             poisoned += u64::from(expected.poisoned && bits == poison);
             exact += u64::from(difference == 0);
-            leaf.failing += u64::from(difference > steps);
-            if difference > 0 {
+            leaf.failing += u64::from(!within);
+            if difference > 0 || !within {
                 max_abs = max_abs.max(difference);
                 max_rel = max_rel.max(difference as f64 / value.unsigned_abs() as f64);
-                worst.offer(
-                    difference > steps,
-                    difference as f64,
-                    (row, column),
-                    bits,
-                    codec::encode_integer(dtype, value),
-                );
+                worst.offer(!within, difference as f64, (row, column), bits, codec::encode_integer(dtype, value));
             }
         }
     }
@@ -61,5 +72,5 @@ pub(super) fn compare(actual: &HostTensor, expected: &Expected, values: &[i128],
         Some(_) if values.iter().all(|&v| v == 0) => Some(Doubt::ExpectedZero),
         Some(first) => (values.len() > 1 && values.iter().all(|v| v == first)).then_some(Doubt::ExpectedConstant),
     };
-    leaf
+    Ok(leaf)
 }

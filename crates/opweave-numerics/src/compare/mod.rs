@@ -11,6 +11,7 @@ mod floats;
 mod integers;
 mod measure;
 mod result;
+mod selection;
 mod structure;
 mod tolerance;
 
@@ -57,6 +58,8 @@ pub struct Expected {
     pub rows: Option<Vec<usize>>,
     /// What a naive kernel of the same precision computes, where its error is larger than that of rounding alone.
     pub naive: Option<Vec<f64>>,
+    /// What indices were selected by, under [`Rule::Selected`]: the score of every candidate, row by row.
+    pub scores: Option<Vec<f64>>,
     /// Whether the output was poisoned before the call. An in-out argument was not.
     pub poisoned: bool,
 }
@@ -64,7 +67,7 @@ pub struct Expected {
 impl Expected {
     /// All rows of a poisoned output.
     pub fn whole(name: impl Into<String>, values: Values) -> Expected {
-        Expected { name: name.into(), values, rows: None, naive: None, poisoned: true }
+        Expected { name: name.into(), values, rows: None, naive: None, scores: None, poisoned: true }
     }
 
     /// The index of the output's row that holds the `n`-th expected row.
@@ -97,6 +100,16 @@ pub enum CompareError {
         /// Rows of the output.
         rows: usize,
     },
+    /// Selected indices without the scores of their candidates.
+    #[error("output `{name}` holds indices for {rows} rows; the suite gives {scores} scores")]
+    Scores {
+        /// The argument.
+        name: String,
+        /// Rows to compare.
+        rows: usize,
+        /// Scores given.
+        scores: usize,
+    },
     /// Floats for an integer output or integers for a float one.
     #[error("output `{name}` has dtype {dtype}; the reference gives {given}")]
     Kind {
@@ -126,7 +139,7 @@ pub fn compare(actual: &HostTensor, expected: &Expected, tolerance: &Tolerance) 
     }
     let mut leaf = match (&expected.values, codec::format(layout.dtype)) {
         (Values::Floats(values), Some(format)) => floats::compare(actual, expected, values, format, tolerance),
-        (Values::Integers(values), None) => integers::compare(actual, expected, values, tolerance),
+        (Values::Integers(values), None) => integers::compare(actual, expected, values, tolerance)?,
         (values, _) => {
             let given = if matches!(values, Values::Floats(_)) { "floats" } else { "integers" };
             return Err(CompareError::Kind { name: expected.name.clone(), dtype: layout.dtype, given });

@@ -37,6 +37,13 @@ pub enum Computation {
     Exact,
     /// Codes of a quantised output, which may be off by some steps.
     Steps(u32),
+    /// Indices of candidates that were selected by a score, such as the k largest. `relative` is how far two scores may be
+    /// apart, as a share of the larger one, for either to be taken: what the arithmetic behind them may be off. A contract
+    /// that says which of two equal candidates is taken, with scores that are inputs, is [`Computation::Exact`].
+    Selected {
+        /// The share.
+        relative: f64,
+    },
 }
 
 /// What a NaN does where the reference has one too. A NaN on one side alone always fails.
@@ -78,6 +85,12 @@ pub enum Rule {
         /// The most steps.
         steps: u32,
     },
+    /// Indices of selected candidates: another one than expected is a tie if its score is within `relative` of the expected
+    /// one's, and none is taken twice.
+    Selected {
+        /// Factor on the larger of the two scores.
+        relative: f64,
+    },
 }
 
 /// Everything that one output is held to.
@@ -117,13 +130,15 @@ impl Tolerance {
         let Some(format) = codec::format(dtype) else {
             let rule = match computation {
                 Computation::Steps(steps) => Rule::Steps { steps },
+                Computation::Selected { relative } => Rule::Selected { relative },
                 _ => Rule::Exact,
             };
             return Tolerance::bare(rule);
         };
         let eps = format.epsilon();
         match computation {
-            Computation::Exact => Tolerance::bare(Rule::Steps { steps: 0 }),
+            // An index is no float: nothing is a tie of it.
+            Computation::Exact | Computation::Selected { .. } => Tolerance::bare(Rule::Steps { steps: 0 }),
             Computation::Steps(steps) => Tolerance::bare(Rule::Steps { steps }),
             Computation::Rounded { roundings, accumulation, length } => {
                 let lost = accumulation_factor(length) * epsilon(accumulation);
@@ -195,7 +210,7 @@ impl Tolerance {
         match &mut self.rule {
             Rule::Rounded { slack, .. } => *slack += more,
             Rule::Reduction { row, .. } => *row += more,
-            Rule::Exact | Rule::Steps { .. } => {}
+            Rule::Exact | Rule::Steps { .. } | Rule::Selected { .. } => {}
         }
         self.frobenius_row = self.frobenius_row.map(|bound| bound + more);
         self.frobenius = self.frobenius.map(|bound| bound + more);

@@ -166,18 +166,22 @@ impl<O: Reference> Fixture<O> {
             self.specs.tensors().enumerate().map(|(index, spec)| self.numbers(index, spec, sampled.as_deref()));
         let mut arguments = Arguments::new::<O>(numbers.collect(), self.scalars()?);
         let outputs = || self.specs.tensors().enumerate().filter(|(_, s)| s.present && s.role.writes());
-        let tolerances: Vec<Tolerance> =
-            outputs().map(|(_, spec)| suite.tolerance(&self.case, spec.name, spec.dtype, &arguments)).collect();
+        let held_to = |spec: &TensorSpec| {
+            let tolerance = suite.tolerance(&self.case, spec.name, spec.dtype, &arguments);
+            (tolerance, suite.scores(&self.case, spec.name, &arguments))
+        };
+        let held: Vec<(Tolerance, Option<Vec<f64>>)> = outputs().map(|(_, spec)| held_to(spec)).collect();
         O::reference(&self.case.problem, &mut arguments)?;
         let token = |row: u64| sampled.as_ref().map_or(row, |tokens| tokens[row as usize] as u64);
         let faults = arguments.faults().iter().map(|fault| FaultAt { row: token(fault.row), ..*fault }).collect();
-        let wanted = |((index, spec), tolerance): ((usize, &TensorSpec), Tolerance)| {
+        let wanted = |((index, spec), (tolerance, scores)): ((usize, &TensorSpec), (Tolerance, Option<Vec<f64>>))| {
             let numbers = arguments.take(spec.name)?.data;
             let values = match codec::format(spec.dtype) {
                 Some(_) => Values::Floats(numbers),
                 None => Values::Integers(numbers.iter().map(|&v| v as i128).collect()),
             };
             let mut expected = Expected::whole(spec.name, values);
+            expected.scores = scores;
             expected.poisoned = spec.role == Role::Out && self.homes[index] == index;
             let sampled = sampled.as_ref().filter(|_| by_token(spec));
             let picked = sampled.filter(|_| spec.dims.len() == 1).cloned();
@@ -186,7 +190,7 @@ impl<O: Reference> Fixture<O> {
             }
             Ok(Wanted { index, expected, tolerance, picked })
         };
-        Ok((outputs().zip(tolerances).map(wanted).collect::<Result<_, CaseError>>()?, faults))
+        Ok((outputs().zip(held).map(wanted).collect::<Result<_, CaseError>>()?, faults))
     }
 
     /// The numbers of one tensor; zeros for a fresh output.

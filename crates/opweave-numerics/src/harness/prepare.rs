@@ -9,7 +9,7 @@ use opweave_reference::Reference;
 use opweave_registry::{Bucket, Buckets, PrepareContext, PrepareError, Prepared, Record, Row};
 
 use super::{CaseError, Fixture, PrepareOn};
-use crate::report::Implementation;
+use crate::report::{IMAGE, Implementation, LIBRARY};
 
 /// Makes the plan. A plan that asks for bounds gets those of the case.
 pub(super) fn prepare<O: Reference>(fixture: &Fixture<O>, on: &PrepareOn<'_>) -> Result<Prepared<O>, CaseError> {
@@ -47,6 +47,11 @@ pub(super) fn describe<O: Reference>(row: &Row, prepared: &Prepared<O>) -> Imple
     note("workspace.zeroed_bytes", regions.zeroed.bytes);
     if let Some(layout) = prepared.packed() {
         launch.insert("weight_layout".to_owned(), layout.description.clone());
+    }
+    for metadata in prepared.metadata() {
+        launch.extend(metadata.launch);
+        launch.extend(metadata.image.map(|image| (IMAGE.to_owned(), image)));
+        launch.extend(metadata.libraries.into_iter().map(|(name, version)| (format!("{LIBRARY}{name}"), version)));
     }
     Implementation {
         name: spec.name.clone(),

@@ -9,6 +9,14 @@ use std::process::{Command, Stdio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Implementation;
+
+/// The name under which an implementation says which image it was loaded from, among what it says of its launch.
+pub const IMAGE: &str = "image";
+
+/// What stands before a library's name there; the value is its version.
+pub const LIBRARY: &str = "library.";
+
 /// The device, its software and the host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -104,6 +112,23 @@ impl Environment {
         }
     }
 
+    /// Notes the image and the libraries of an implementation that was prepared, each once.
+    pub fn note(&mut self, implementation: &Implementation) {
+        for (name, value) in &implementation.launch {
+            if name == IMAGE
+                && let Err(place) = self.images.binary_search(value)
+            {
+                self.images.insert(place, value.clone());
+            }
+            if let Some(library) = name.strip_prefix(LIBRARY) {
+                let found = LibraryVersion { name: library.to_owned(), version: value.clone() };
+                if !self.libraries.contains(&found) {
+                    self.libraries.push(found);
+                }
+            }
+        }
+    }
+
     /// Notes the load at the end of the run.
     pub fn close(&mut self) {
         self.host.load_after = load();
@@ -129,4 +154,33 @@ fn answer(program: &str, arguments: &[&str]) -> Option<String> {
         return None;
     }
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_and_libraries_of_implementations_are_noted_once() {
+        let implementation = |launch: &[(&str, &str)]| Implementation {
+            launch: launch.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            name: "cuda.native.rms_norm".into(),
+            solution: "cuda.native".into(),
+            variant: None,
+            binding: "cuda".into(),
+            deterministic: true,
+            batch_invariant: true,
+        };
+        let mut environment = Environment::default();
+        for launch in [
+            &[("image", "rms_norm sha256:2"), ("block", "256")][..],
+            &[("image", "l2_norm sha256:1"), ("library.cublasLt", "13.0"), ("library.cudnn", "9.1")],
+            &[("image", "rms_norm sha256:2"), ("library.cublasLt", "13.0")],
+        ] {
+            environment.note(&implementation(launch));
+        }
+        assert_eq!(environment.images, ["l2_norm sha256:1", "rms_norm sha256:2"]);
+        let libraries: Vec<_> = environment.libraries.iter().map(|l| (l.name.as_str(), l.version.as_str())).collect();
+        assert_eq!(libraries, [("cublasLt", "13.0"), ("cudnn", "9.1")]);
+    }
 }

@@ -13,7 +13,7 @@ mod file;
 mod markdown;
 mod model;
 
-pub use environment::{DeviceEnvironment, Environment, HostEnvironment, LibraryVersion};
+pub use environment::{DeviceEnvironment, Environment, HostEnvironment, IMAGE, LIBRARY, LibraryVersion};
 pub use file::{ReportError, ReportFile, read, write_atomically};
 pub use markdown::markdown;
 pub use model::{

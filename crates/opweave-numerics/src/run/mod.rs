@@ -86,6 +86,7 @@ pub fn run(config: &Config, ground: &Ground<'_>, progress: &mut dyn Progress) ->
                     break 'run;
                 };
                 progress.judged(operation.operation, &judged);
+                judged.implementation.iter().for_each(|implementation| report.environment.note(implementation));
                 report.push_case(judged);
                 report.elapsed_ms = start.elapsed().as_secs_f64() * 1e3;
                 file.update(&report)?;

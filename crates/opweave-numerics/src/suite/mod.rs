@@ -65,6 +65,13 @@ pub trait Suite: Send + Sync + 'static {
         let _ = (name, inputs);
         table_tolerance::<Self::Op>(case, dtype, self.accumulation_length(case))
     }
+
+    /// What the indices in output `name` were selected by, where its tolerance is [`Computation::Selected`]: the score of
+    /// every candidate, row by row. `inputs` are the arguments before the call.
+    fn scores(&self, case: &Case<Self::Op>, name: &str, inputs: &Arguments) -> Option<Vec<f64>> {
+        let _ = (case, name, inputs);
+        None
+    }
 }
 
 /// The tolerance of the table for the numerical mode of the case's problem: its accumulation dtype, and one rounding more

@@ -304,6 +304,74 @@ fn one_rounding_allows_one_ulp_in_a_hundred_elements_and_no_more() {
 }
 
 #[test]
+fn a_hundredth_of_a_few_elements_is_one_of_them() {
+    for dtype in [DType::F16, DType::BF16] {
+        let format = codec::format(dtype).unwrap();
+        // Each just below the middle of two numbers, where an accumulation in f32 may round the other way.
+        let near_ties = |count| {
+            let low = |i| format.encode(1.0 + noise(i, 1).abs());
+            let between = |i| {
+                let (low, high) = (format.decode(low(i)), format.decode(low(i) + 1));
+                low + 0.499 * (high - low)
+            };
+            Values::Floats((0..count).map(between).collect())
+        };
+        for count in [1, 2, 3, 7, 99] {
+            let expected = near_ties(count);
+            let source = honest(Layout::contiguous(dtype, &[count]), &expected);
+            let passes = |ulps, chosen: fn(usize) -> bool| {
+                check(&nudged(&source, ulps, chosen), &expected, &tolerances(dtype)[0]).passed()
+            };
+            assert!(passes(1, |i| i == 0), "{dtype} {count}");
+            assert!(!passes(2, |i| i == 0), "{dtype} {count}");
+            assert!(count == 1 || !passes(1, |i| i < 2), "{dtype} {count}");
+        }
+    }
+}
+
+#[test]
+fn the_largest_power_of_two_is_a_scale_as_any_other() {
+    let layout = || Layout::contiguous(DType::F8E8M0, &[3]);
+    let expected = Values::Floats(vec![2_f64.powi(127), 2_f64.powi(-127), f64::NAN]);
+    let exact = Tolerance::of(Computation::Exact, DType::F8E8M0);
+    let result = check(&honest(layout(), &expected), &expected, &exact);
+    assert!(result.passed() && result.unwritten == 0, "{result:?}");
+    // The same pattern where another number belongs was not written.
+    let other = Values::Floats(vec![2_f64.powi(127), 1.0, f64::NAN]);
+    let stale = Values::Floats(vec![2_f64.powi(127), 2_f64.powi(127), f64::NAN]);
+    assert_eq!(check(&honest(layout(), &stale), &other, &exact).unwritten, 1);
+}
+
+#[test]
+fn selected_indices_may_differ_among_ties_and_nowhere_else() {
+    // Two rows of four candidates, of which two are selected; 1 and 3 of the first row are a tie.
+    let scores = vec![0.5, 2.0, 1.0, 2.0 * (1.0 + 1e-7), 4.0, f64::NEG_INFINITY, 3.0, 2.0];
+    let expected =
+        Expected { scores: Some(scores.clone()), ..Expected::whole("indices", Values::Integers(vec![3, 1, 0, 2])) };
+    let tolerance = Tolerance::of(Computation::Selected { relative: 1e-6 }, DType::I32);
+    let result = |found: [i128; 4]| {
+        let source = honest(Layout::contiguous(DType::I32, &[2, 2]), &Values::Integers(found.to_vec()));
+        compare(&source, &expected, &tolerance).unwrap()
+    };
+    for good in [[3, 1, 0, 2], [1, 3, 0, 2]] {
+        assert!(result(good).passed(), "{good:?}");
+    }
+    // Not a tie, taken twice, no candidate, below all that is finite.
+    for (bad, failing) in
+        [([3, 2, 0, 2], 1), ([1, 1, 0, 2], 1), ([3, 4, 0, 2], 1), ([3, -1, 2, 0], 3), ([3, 1, 0, 1], 1)]
+    {
+        assert_eq!(result(bad).failing, failing, "{bad:?}");
+    }
+    // Of a vector, each element is a row: what one row takes another may take too.
+    let expected = Expected { scores: Some(scores), ..Expected::whole("indices", Values::Integers(vec![3, 0])) };
+    let source = honest(Layout::contiguous(DType::I32, &[2]), &Values::Integers(vec![1, 0]));
+    assert!(compare(&source, &expected, &tolerance).unwrap().passed());
+    let without = Expected { scores: None, ..expected };
+    let error = compare(&source, &without, &tolerance).unwrap_err().to_string();
+    assert_eq!(error, "output `indices` holds indices for 2 rows; the suite gives 0 scores");
+}
+
+#[test]
 fn truncation_instead_of_rounding_fails() {
     for dtype in [DType::F16, DType::BF16] {
         let format = codec::format(dtype).unwrap();
