@@ -63,6 +63,9 @@ impl<O: Reference> std::fmt::Debug for Fixture<O> {
     }
 }
 
+/// What an output is held to, and the scores of what it selects.
+type Held = (Tolerance, Option<Vec<f64>>);
+
 impl<O: Reference> Fixture<O> {
     /// Draws the inputs of a case and computes its reference.
     ///
@@ -170,11 +173,11 @@ impl<O: Reference> Fixture<O> {
             let tolerance = suite.tolerance(&self.case, spec.name, spec.dtype, &arguments);
             (tolerance, suite.scores(&self.case, spec.name, &arguments))
         };
-        let held: Vec<(Tolerance, Option<Vec<f64>>)> = outputs().map(|(_, spec)| held_to(spec)).collect();
+        let held: Vec<Held> = outputs().map(|(_, spec)| held_to(spec)).collect();
         O::reference(&self.case.problem, &mut arguments)?;
         let token = |row: u64| sampled.as_ref().map_or(row, |tokens| tokens[row as usize] as u64);
         let faults = arguments.faults().iter().map(|fault| FaultAt { row: token(fault.row), ..*fault }).collect();
-        let wanted = |((index, spec), (tolerance, scores)): ((usize, &TensorSpec), (Tolerance, Option<Vec<f64>>))| {
+        let wanted = |((index, spec), (tolerance, scores)): ((usize, &TensorSpec), Held)| {
             let numbers = arguments.take(spec.name)?.data;
             let values = match codec::format(spec.dtype) {
                 Some(_) => Values::Floats(numbers),
