@@ -152,7 +152,7 @@ impl<K: Store> Part<'_, K> {
             let from = tensor.source.cast::<K::From>().offset(row as isize * tensor.token_stride);
             let page = tensor.pages.cast::<K::To>().offset(page as isize * tensor.page_stride);
             let packed = tensor.head_stride == width as isize || heads == 1;
-            if K::UNIFORM && packed && !self.call.heads_outside {
+            if self.store.is_uniform() && packed && !self.call.heads_outside {
                 return self.store.store(
                     s,
                     tensor,

@@ -9,6 +9,8 @@ use opweave_tensor::F8E4M3;
 
 use super::{Paged, ScatterCall};
 use crate::bytes;
+use crate::quantization::encode::{Coding, Row, encode};
+use crate::quantization::magnitude::{Activation, largest_magnitude};
 use crate::simd::{Elem, Simd};
 
 /// Stores consecutive elements.
@@ -18,7 +20,7 @@ pub(super) trait Store: Copy + Sync {
     /// Elements of pages.
     type To;
     /// Whether all heads are stored alike.
-    const UNIFORM: bool;
+    fn is_uniform(self) -> bool;
 
     /// Stores `n` elements of head `head` and, if heads are alike, those after it.
     ///
@@ -51,7 +53,11 @@ impl<T> Copied<T> {
 impl<T: Elem> Store for Copied<T> {
     type From = T;
     type To = T;
-    const UNIFORM: bool = true;
+
+    #[inline(always)]
+    fn is_uniform(self) -> bool {
+        true
+    }
 
     #[inline(always)]
     unsafe fn store<S: Simd>(self, s: S, _: &Paged, _: usize, from: *const T, to: *mut T, n: usize, stream: bool) {
@@ -74,10 +80,14 @@ impl<T> Codes<T> {
     }
 }
 
-impl<T: Elem> Store for Codes<T> {
+impl<T: Activation> Store for Codes<T> {
     type From = T;
     type To = F8E4M3;
-    const UNIFORM: bool = false;
+
+    #[inline(always)]
+    fn is_uniform(self) -> bool {
+        !self.per_head
+    }
 
     #[inline(always)]
     unsafe fn store<S: Simd>(
@@ -88,21 +98,16 @@ impl<T: Elem> Store for Codes<T> {
         from: *const T,
         to: *mut F8E4M3,
         n: usize,
-        _: bool,
+        stream: bool,
     ) {
-        // SAFETY: the trait's clauses, by the loop's bounds; there is one scale, or one for each head.
+        // SAFETY: the trait's clauses; there is one scale, or one for each head.
         unsafe {
             let scale = tensor.scales.map_or(1.0, |scales| scales.add(if self.per_head { head } else { 0 }).read());
-            let scale = s.splat(scale);
-            let mut i = 0;
-            while i + S::LANES <= n {
-                // Divided, and not multiplied by a reciprocal, which would round twice.
-                F8E4M3::store::<S, false>(s, to.add(i), s.div(T::load(s, from.add(i)), scale));
-                i += S::LANES;
-            }
-            if i < n {
-                F8E4M3::store_tail(s, to.add(i), n - i, s.div(T::load_tail(s, from.add(i), n - i), scale));
-            }
+            // A scale that is not a positive number is never bounded, or has no reciprocal that would do.
+            let bounded = largest_magnitude(s, from, n) / scale <= F8E4M3::MAX.to_f32();
+            let coding = Coding { scale, lowest: f32::NEG_INFINITY, zero_point: None };
+            let row = Row { width: n, bounded, stream, next: from.wrapping_add(n) };
+            encode::<S, T, F8E4M3, false>(s, from, to, coding, row);
         }
     }
 }

@@ -15,7 +15,7 @@ use super::encode::{Coding, Row, encode};
 use super::magnitude::{Activation, largest_magnitude};
 use crate::memory::exceeds_caches;
 use crate::rows::{RowKernel, Rows, for_each_row};
-use crate::simd::{Code, Elem, Isa, Simd};
+use crate::simd::{Code, CodeKind, Elem, Isa, Simd};
 
 /// One call: the codes of every element under one scale.
 #[derive(Clone, Copy, Debug)]
@@ -104,10 +104,12 @@ impl<T: Activation, C: Code + Elem> RowKernel for Body<T, C> {
             // SAFETY: the trait's clause: `column..column + width` are columns of a row of the call. A fence follows.
             unsafe {
                 let from = self.input.row::<T>(row).cast_const().add(column);
-                // Read from memory here, and below from the cache.
-                let bounded = self.coding.zero_point.is_none()
-                    && largest_magnitude(s, from, width) / self.coding.scale <= self.largest_code;
-                let row_of = Row { width, bounded, stream: self.stream, next: from };
+                // Where one multiplication is likely to do, it is worth a look at the numbers first. They are read from memory
+                // then, the next ones meanwhile, and for their codes from the cache.
+                let look = const { T::NARROW && !matches!(C::KIND, CodeKind::I8) };
+                let bounded = look && largest_magnitude(s, from, width) / self.coding.scale <= self.largest_code;
+                let next = if look { from.wrapping_add(BLOCK) } else { from };
+                let row_of = Row { width, bounded, stream: self.stream, next };
                 encode::<S, T, C, true>(s, from, self.out.row::<C>(row).add(column), self.coding, row_of);
             }
         }

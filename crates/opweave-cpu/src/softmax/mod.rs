@@ -4,7 +4,7 @@
 //! The softmax family.
 //!
 //! A row is read three times: for its maximum, for the sum of exponentials, and for the result, whose exponentials are made
-//! anew: that costs less than a place to keep them. After the first time it is in the cache. The sum is accumulated in f32
+//! anew, but for the first columns of a softmax in 16 bits, where they are kept. After the first time it is in the cache. The sum is accumulated in f32
 //! over blocks of columns and in f64 over the blocks, in an order that depends on the width and on nothing else.
 
 mod row;
@@ -13,7 +13,7 @@ use half::{bf16, f16};
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
-use crate::memory::streams;
+use crate::memory::{exceeds_caches, streams};
 use crate::rows::{Rows, for_each_row};
 use crate::simd::{Elem, Isa};
 use row::{Form, Logarithm, Probability, Shared, Whole};
@@ -81,7 +81,8 @@ unsafe fn run<T: Elem, U: Elem, F: Form>(isa: Isa, pool: &dyn Parallel, call: &S
     let &SoftmaxCall { rows, width, input, out, temperature, .. } = call;
     let bytes = width * size_of::<U>();
     let stream = streams(rows, bytes, out, &[input]);
-    let shared = Shared { input, out, width, scale: row::scale_of(temperature), stream };
+    let ahead = exceeds_caches(rows, bytes);
+    let shared = Shared { input, out, width, scale: row::scale_of(temperature), ahead, stream };
     // SAFETY: the caller's clauses.
     unsafe { for_each_row(isa, pool, &Whole::<T, U, F>::new(shared), rows, bytes + width * size_of::<T>()) }
 }

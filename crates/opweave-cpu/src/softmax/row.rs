@@ -4,9 +4,10 @@
 //! One row of the family.
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use crate::memory::{is_vector_aligned, load_some, prefetch_two, store_some, store_two};
+use crate::memory::{is_vector_aligned, load_some, prefetch_half, store_some, store_two};
 use crate::rows::{RowKernel, Rows};
 use crate::simd::math::{times_exp, times_exp_16};
 use crate::simd::{Elem, Simd};
@@ -78,6 +79,19 @@ pub(super) fn scale_of(temperature: f32) -> Option<[f32; 2]> {
     }
 }
 
+/// Exponentials of a row that are kept for its result: as much as stays in the second cache.
+const KEPT: usize = 32 << 10;
+
+/// Room for them, aligned to cache lines.
+#[repr(align(64))]
+struct Kept(MaybeUninit<[f32; KEPT]>);
+
+/// Whether exponentials are kept, in the pair order of the result, rather than made again: where the result is rounded to 16
+/// bits, which hides the one rounding more.
+const fn keeps<T: Elem, U: Elem, F: Form>() -> bool {
+    U::NARROW && T::NARROW && !F::APART
+}
+
 /// What does not depend on types.
 #[derive(Clone, Copy)]
 pub(super) struct Shared {
@@ -85,6 +99,8 @@ pub(super) struct Shared {
     pub(super) out: Rows,
     pub(super) width: usize,
     pub(super) scale: Option<[f32; 2]>,
+    /// Whether the next row is fetched while one is worked on.
+    pub(super) ahead: bool,
     pub(super) stream: bool,
 }
 
@@ -102,15 +118,16 @@ impl<T, U, F> Whole<T, U, F> {
 impl<T: Elem, U: Elem, F: Form> RowKernel for Whole<T, U, F> {
     #[inline(always)]
     unsafe fn rows<S: Simd>(&self, s: S, rows: Range<usize>) {
+        let mut kept = Kept(MaybeUninit::uninit());
         for row in rows.clone() {
             let next = if row + 1 < rows.end { row + 1 } else { row };
             // SAFETY: the trait's clause: both are rows of the call.
             unsafe {
                 match self.shared.scale {
-                    None => self.row(s, row, next, Shift { max: s.splat(0.0), scale: None }),
+                    None => self.row(s, row, next, Shift { max: s.splat(0.0), scale: None }, &mut kept),
                     Some([first, second]) => {
                         let scale = Some([s.splat(first), s.splat(second)]);
-                        self.row(s, row, next, Shift { max: s.splat(0.0), scale });
+                        self.row(s, row, next, Shift { max: s.splat(0.0), scale }, &mut kept);
                     }
                 }
             }
@@ -144,19 +161,28 @@ impl<T: Elem, U: Elem, F: Form> Whole<T, U, F> {
     /// - `row` and `next` are rows of the call, which nobody else writes.
     /// - If `stream`, a fence follows.
     #[inline(always)]
-    unsafe fn row<S: Simd>(&self, s: S, row: usize, next: usize, shift: Shift<S::F32>) {
-        let Shared { input, out, width, stream, .. } = self.shared;
+    unsafe fn row<S: Simd>(&self, s: S, row: usize, next: usize, shift: Shift<S::F32>, kept: &mut Kept) {
+        let Shared { input, out, width, ahead, stream, .. } = self.shared;
         // SAFETY: the caller's clauses.
         unsafe {
-            let (input, next, out) = (input.row::<T>(row), input.row::<T>(next), out.row::<U>(row));
+            let (input, next, out) = (input.row::<T>(row), input.row::<T>(next).cast_const(), out.row::<U>(row));
             let shift = Shift { max: s.splat(maximum::<S, T>(s, input, width)), ..shift };
-            let of_sum = s.splat(F::of_sum(sum::<S, T, U, F>(s, input, width, shift)));
+            let kept = kept.0.as_mut_ptr().cast::<f32>();
+            let of_sum = s.splat(F::of_sum(sum::<S, T, U, F>(s, input, width, shift, kept, ahead.then_some(next))));
             let stream = stream && is_vector_aligned::<S, U>(out);
             let mut i = 0;
+            while keeps::<T, U, F>() && i + 2 * S::LANES <= width.min(KEPT) {
+                if ahead {
+                    prefetch_half(s, next.wrapping_add(width / 2), i);
+                }
+                let (a, b) = (s.load_f32(kept.add(i)), s.load_f32(kept.add(i + S::LANES)));
+                store_two(s, out.add(i), [s.mul(a, of_sum), s.mul(b, of_sum)], stream);
+                i += 2 * S::LANES;
+            }
             // Pairs have the order of their type, so both sides must be of one.
             while T::DTYPE == U::DTYPE && i + 2 * S::LANES <= width {
-                if stream {
-                    prefetch_two::<S, T>(s, next.wrapping_add(i));
+                if ahead {
+                    prefetch_half(s, next.wrapping_add(width / 2), i);
                 }
                 let [a, b] = T::load_pair(s, input.add(i));
                 let a = F::result::<S, U>(s, shift.apply(s, a), of_sum);
@@ -211,7 +237,14 @@ unsafe fn maximum<S: Simd, T: Elem>(s: S, input: *const T, width: usize) -> f32 
 /// # Safety
 /// - `width` elements are readable.
 #[inline(always)]
-unsafe fn sum<S: Simd, T: Elem, U: Elem, F: Form>(s: S, input: *const T, width: usize, shift: Shift<S::F32>) -> f64 {
+unsafe fn sum<S: Simd, T: Elem, U: Elem, F: Form>(
+    s: S,
+    input: *const T,
+    width: usize,
+    shift: Shift<S::F32>,
+    kept: *mut f32,
+    next: Option<*const T>,
+) -> f64 {
     let (zero, one) = (s.splat(0.0), s.splat(1.0));
     let (mut total, mut i) = (-1.0, 0);
     // SAFETY: the caller's clause, by the loops' bounds.
@@ -220,10 +253,16 @@ unsafe fn sum<S: Simd, T: Elem, U: Elem, F: Form>(s: S, input: *const T, width: 
             let end = width.min(i + SUM_BLOCK);
             let (mut sums, mut ones) = ([zero; 2], zero);
             while i + 2 * S::LANES <= end {
+                if let Some(next) = next {
+                    prefetch_half(s, next, i);
+                }
                 let v = T::load_pair(s, input.add(i));
-                for (sum, v) in sums.iter_mut().zip(v) {
+                for (k, (sum, v)) in sums.iter_mut().zip(v).enumerate() {
                     let shifted = shift.apply(s, v);
                     let e = exponential::<S, U>(s, one, shifted);
+                    if keeps::<T, U, F>() && i + 2 * S::LANES <= KEPT {
+                        s.store_f32::<false>(kept.add(i + k * S::LANES), e);
+                    }
                     // A NaN is on one side or the other.
                     *sum = s.add(*sum, if F::APART { s.select_sign(shifted, e, zero) } else { e });
                     ones = if F::APART { s.add(ones, s.select_sign(shifted, zero, e)) } else { ones };

@@ -88,7 +88,7 @@ pub(super) const USUAL_DEVIATIONS: f32 = 13.0;
 #[inline(always)]
 pub fn times_gelu_16<S: Simd>(s: S, y: S::F32, x: S::F32) -> S::F32 {
     let one = s.splat(1.0);
-    let e = exp_16(s, s.mul(x, x), -0.5);
+    let e = exp_16::<S, false>(s, s.mul(x, x), -0.5);
     let w = s.div(one, s.fma(s.abs(x), s.splat(STRETCH * std::f32::consts::FRAC_1_SQRT_2), one));
     let tail = s.mul(s.mul(e, w), s.mul(polynomial(s, w, &FAR), s.splat(0.5)));
     let result = s.mul(s.mul(y, s.select_sign(x, tail, s.sub(one, tail))), x);

@@ -30,6 +30,10 @@ const BINARY_WHOLE: [f32; 6] =
     [1.559_508_2e-4, 1.340_679_7e-3, 9.617_691e-3, 5.550_31e-2, 2.402_265_2e-1, 6.931_472_4e-1];
 const BINARY_SIXTEENTH: [f32; 3] = [5.550_428_5e-2, 2.402_344_3e-1, std::f32::consts::LN_2];
 
+/// The same for results that are rounded to 16 bits at once: 2e-7 and 4.3e-7.
+const SHORT_WHOLE: [f32; 5] = [1.326_472_7e-3, 9.671_513e-3, 5.550_733_6e-2, 2.402_224_2e-1, std::f32::consts::LN_2];
+const SHORT_SIXTEENTH: [f32; 2] = [2.402_264_3e-1, 6.931_877e-1];
+
 /// Adding this leaves a multiple of `2^-bits` in the last bits of the sum.
 pub const fn shifter(bits: u32) -> f32 {
     1.5 * (1_u32 << (23 - bits)) as f32
@@ -108,7 +112,7 @@ pub fn times_exp_16<S: Simd>(s: S, y: S::F32, x: S::F32) -> S::F32 {
     let k = s.add(x, shifter);
     let n = s.sub(k, shifter);
     let f = s.sub(x, n);
-    let p = polynomial(s, f, if S::STEP_BITS == 0 { &BINARY_WHOLE } else { &BINARY_SIXTEENTH });
+    let p = polynomial(s, f, if S::STEP_BITS == 0 { &SHORT_WHOLE } else { &SHORT_SIXTEENTH });
     // The fraction's power takes the factor along.
     let power = if S::STEP_BITS == 0 { y } else { s.mul(s.step_fraction(k), y) };
     s.scale(s.fma(s.mul(p, f), power, power), n)
@@ -122,16 +126,23 @@ pub(super) fn exp_normal<S: Simd>(s: S, x: S::F32) -> S::F32 {
     s.fma(expm1_step(s, r), power, power)
 }
 
-/// `e^(factor x)` to `(5 + 1.2 |factor x|) 2^-24` in proportion, where that is below 87; anything elsewhere.
+/// `e^(factor x)` to `(5 + 1.2 |factor x|) 2^-24` in proportion, where that is below 87, with `SHORT` 12 in place of 5; anything
+/// elsewhere.
 ///
 /// In powers of two: the product with log2(e) is rounded once and then taken as it is, which costs up to `|x| 2^-24`.
 #[inline(always)]
-pub(super) fn exp_16<S: Simd>(s: S, x: S::F32, factor: f32) -> S::F32 {
+pub(super) fn exp_16<S: Simd, const SHORT: bool>(s: S, x: S::F32, factor: f32) -> S::F32 {
     let shifter = s.splat(shifter(S::STEP_BITS));
     let x = s.mul(x, s.splat(factor * LOG2_E));
     let k = s.add(x, shifter);
     let f = s.sub(x, s.sub(k, shifter));
-    let p = polynomial(s, f, if S::STEP_BITS == 0 { &BINARY_WHOLE } else { &BINARY_SIXTEENTH });
+    let coefficients: &[f32] = match (SHORT, S::STEP_BITS) {
+        (true, 0) => &SHORT_WHOLE,
+        (true, _) => &SHORT_SIXTEENTH,
+        (false, 0) => &BINARY_WHOLE,
+        (false, _) => &BINARY_SIXTEENTH,
+    };
+    let p = polynomial(s, f, coefficients);
     let power = s.step_power(k);
     s.fma(s.mul(p, f), power, power)
 }

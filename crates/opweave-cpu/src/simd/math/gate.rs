@@ -36,7 +36,7 @@ pub fn times_silu<S: Simd>(s: S, y: S::F32, z: S::F32) -> S::F32 {
 /// [`times_sigmoid`] for a result that is rounded to 16 bits at once.
 #[inline(always)]
 pub fn times_sigmoid_16<S: Simd>(s: S, y: S::F32, z: S::F32) -> S::F32 {
-    let result = s.div(y, s.add(exp_16(s, z, -1.0), s.splat(1.0)));
+    let result = s.div(y, s.add(exp_16::<S, true>(s, z, -1.0), s.splat(1.0)));
     if s.all_below(z, USUAL) { result } else { Rare::Sigmoid.repair(s, y, z, result) }
 }
 
@@ -44,7 +44,7 @@ pub fn times_sigmoid_16<S: Simd>(s: S, y: S::F32, z: S::F32) -> S::F32 {
 /// f32, but no more than a hundredth of a place of the smallest number of 16 bits.
 #[inline(always)]
 pub fn times_silu_16<S: Simd>(s: S, y: S::F32, z: S::F32) -> S::F32 {
-    let result = s.mul(s.div(y, s.add(exp_16(s, z, -1.0), s.splat(1.0))), z);
+    let result = s.mul(s.div(y, s.add(exp_16::<S, true>(s, z, -1.0), s.splat(1.0))), z);
     if s.all_below(z, USUAL) { result } else { Rare::Silu16.repair(s, y, z, result) }
 }
 

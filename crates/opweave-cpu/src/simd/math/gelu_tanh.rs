@@ -47,6 +47,6 @@ pub fn times_gelu_tanh<S: Simd>(s: S, y: S::F32, x: S::F32) -> S::F32 {
 #[inline(always)]
 pub fn times_gelu_tanh_16<S: Simd>(s: S, y: S::F32, x: S::F32) -> S::F32 {
     let twice = s.mul(x, s.fma(s.mul(x, x), s.splat(CUBIC[0]), s.splat(LINEAR[0])));
-    let result = s.mul(s.div(y, s.add(exp_16(s, twice, -1.0), s.splat(1.0))), x);
+    let result = s.mul(s.div(y, s.add(exp_16::<S, true>(s, twice, -1.0), s.splat(1.0))), x);
     if s.all_below(x, USUAL_ARGUMENT) { result } else { Rare::GeluTanh16.repair(s, y, x, result) }
 }

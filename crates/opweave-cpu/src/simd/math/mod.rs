@@ -19,8 +19,9 @@
 //! | [`times_gelu`] | 8 |
 //! | [`times_gelu_tanh`] | 8 |
 //!
-//! The `_16` functions are for results that are rounded to 16 bits at once: shorter, and within `(16 + 1.2 |v|) 2^-24` of the true
-//! value in proportion to it, `v` being the exponent that they are made of: a thousandth of what the rounding to f16 costs, near 0.
+//! The `_16` functions are for results that are rounded to 16 bits at once: shorter, and within `(24 + 1.2 |v|) 2^-24` of the true
+//! value in proportion to it, `v` being the exponent that they are made of: less than a hundredth of what the rounding to f16
+//! costs, near 0.
 //!
 //! Logarithms are taken once a row, where f64 of the standard library is as quick as anything.
 
