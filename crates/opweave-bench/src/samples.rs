@@ -185,6 +185,13 @@ mod tests {
         assert!(bad(&|s| s.rounds[0].counted[1] -= 1).contains("counted has 4999 samples of 5000"));
         assert!(bad(&|s| s.rounds[0].counted[1] = u64::MAX).contains("of 5000 in all"));
         assert!(bad(&|s| s.rounds[0].counted[2] = u64::MAX).contains("past 2^64"));
+        let never = |s: &mut Samples| {
+            let counted = &mut s.rounds[0].counted;
+            counted[1] += counted[3];
+            counted[3] = 0;
+        };
+        assert!(bad(&never).contains("1 above the last, 0 times"));
+        assert!(bad(&|s| s.rounds[0].counted[2] = 0).contains("0 above the last"));
         let whole = Samples::keep(&[vec![1.0]]);
         let mut edited = whole.clone();
         edited.rounds[0].counted = vec![1000, 1];
