@@ -6,6 +6,6 @@
 
 #include "added.cuh"
 
-OPWEAVE_RMS_ENTRIES(fused_add_rms_norm, FusedAdd, f32, 1024)
-OPWEAVE_RMS_ENTRIES(fused_add_rms_norm, FusedAdd, f16, 1024)
-OPWEAVE_RMS_ENTRIES(fused_add_rms_norm, FusedAdd, bf16, 1024)
+OPWEAVE_RMS_ENTRIES(fused_add_rms_norm, FusedAdd, f32, 1024, 896)
+OPWEAVE_RMS_ENTRIES(fused_add_rms_norm, FusedAdd, f16, 1024, 896)
+OPWEAVE_RMS_ENTRIES(fused_add_rms_norm, FusedAdd, bf16, 1024, 896)

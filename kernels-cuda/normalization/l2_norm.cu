@@ -10,6 +10,6 @@ template <class T>
 using L2Norm = Plain<T, EuclideanNorm, false>;
 }
 
-OPWEAVE_RMS_ENTRIES(l2_norm, L2Norm, f32, 1024)
-OPWEAVE_RMS_ENTRIES(l2_norm, L2Norm, f16, 1024)
-OPWEAVE_RMS_ENTRIES(l2_norm, L2Norm, bf16, 1024)
+OPWEAVE_RMS_ENTRIES(l2_norm, L2Norm, f32, 1024, 1024)
+OPWEAVE_RMS_ENTRIES(l2_norm, L2Norm, f16, 1024, 1024)
+OPWEAVE_RMS_ENTRIES(l2_norm, L2Norm, bf16, 1024, 1024)

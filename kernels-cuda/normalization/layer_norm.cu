@@ -153,10 +153,11 @@ __device__ __forceinline__ void layer_norm_rows(const NormParams& p) {
       }
     }
   };
+  constexpr bool EARLY = PARAMETERS_EARLY<PACKS>;
   const bool ready = p.flags & PARAMETERS_READY;
-  if (ready) read_parameters();
+  if (EARLY && ready) read_parameters();
   wait_for_predecessors();
-  if (!ready) read_parameters();
+  if (EARLY && !ready) read_parameters();
 
   for (Segments<TEAM, false> segments(p); segments.more(); segments.advance()) {
     const bool active = TEAM::IS_BLOCK || segments.mine() < segments.end;
@@ -201,9 +202,16 @@ __device__ __forceinline__ void layer_norm_rows(const NormParams& p) {
 #pragma unroll
     for (int k = 0; k < PACKS; k++) {
       const unsigned v = team.rank + k * team.size;
-      weight[k].forget_values();
-      bias[k].forget_values();
-      if (v < vectors) write_pack<T, N>(p, row.out, held[k], weight[k], bias[k], int64_t{v} * N, c);
+      if (v >= vectors) continue;
+      if constexpr (EARLY) {
+        weight[k].forget_values();
+        bias[k].forget_values();
+        write_pack<T, N>(p, row.out, held[k], weight[k], bias[k], int64_t{v} * N, c);
+      } else {
+        const P w = Weight<T>::template early<N>(p, p.weight, int64_t{v} * N);
+        const P b = Bias<T>::template early<N>(p, p.bias, int64_t{v} * N);
+        write_pack<T, N>(p, row.out, held[k], w, b, int64_t{v} * N, c);
+      }
     }
   }
 }
@@ -278,7 +286,7 @@ __device__ __forceinline__ void layer_norm_any(const NormParams& p) {
   OPWEAVE_LAYER_NORM_VARIANT(DTYPE, w4, 128, LaneTeam, 4)    \
   OPWEAVE_LAYER_NORM_VARIANT(DTYPE, v1, 1024, BlockTeam, 1)  \
   OPWEAVE_LAYER_NORM_VARIANT(DTYPE, v2, 512, BlockTeam, 2)   \
-  OPWEAVE_LAYER_NORM_VARIANT(DTYPE, v4, 512, BlockTeam, 4)   \
+  OPWEAVE_LAYER_NORM_VARIANT(DTYPE, v4, 896, BlockTeam, 4)   \
   OPWEAVE_NORM_ENTRY(layer_norm, DTYPE, loop, 1024, (opweave::layer_norm_any<opweave::DTYPE>(p)))
 
 OPWEAVE_LAYER_NORM_ENTRIES(f32)

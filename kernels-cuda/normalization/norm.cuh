@@ -40,6 +40,12 @@ __device__ __forceinline__ T* at(void* base, int64_t row, int64_t stride, int64_
   return static_cast<T*>(base) + (row * stride + column);
 }
 
+// Whether parameters are read before the row, and kept from row to row: then they may come while the kernel before still runs, and
+// nothing waits for them after the sum. Threads with many packs are those of many rows: there the registers are worth more, as
+// room for rows that are on their way, and parameters are found in L1.
+template <int PACKS>
+inline constexpr bool PARAMETERS_EARLY = PACKS < 4;
+
 // Packs that a thread adds up in f32 before f64 takes them up, so that the error of a sum does not grow with the width.
 inline constexpr int FLUSH = 16;
 

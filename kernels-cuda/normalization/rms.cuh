@@ -148,12 +148,13 @@ __device__ __forceinline__ void register_rows(const NormParams& p) {
       if (Op::WEIGHTED && v < vectors) weight[k] = Weight<T>::template early<N>(p, p.weight, column + int64_t{v} * N);
     }
   };
+  constexpr bool EARLY = PARAMETERS_EARLY<PACKS>;
   const bool by_group = Op::GROUPED && p.groups > 1;
   // While the kernel before this one still runs. Parameters that it may be writing are read after it.
   const bool ready = p.flags & PARAMETERS_READY;
-  if (ready && !by_group) read_weight(0);
+  if (EARLY && ready && !by_group) read_weight(0);
   wait_for_predecessors();
-  if (!ready && !by_group) read_weight(0);
+  if (EARLY && !ready && !by_group) read_weight(0);
 
   for (Segments<TEAM, Op::GROUPED> segments(p); segments.more(); segments.advance()) {
     const bool active = TEAM::IS_BLOCK || segments.mine() < segments.end;
@@ -168,7 +169,7 @@ __device__ __forceinline__ void register_rows(const NormParams& p) {
         held[k].clear();
       }
     }
-    if (by_group && active) read_weight(row.place.column);
+    if (EARLY && by_group && active) read_weight(row.place.column);
     float part[PACKS];
 #pragma unroll
     for (int k = 0; k < PACKS; k++) {
@@ -185,12 +186,19 @@ __device__ __forceinline__ void register_rows(const NormParams& p) {
 #pragma unroll
     for (int k = 0; k < PACKS; k++) {
       held[k].rest();
-      weight[k].forget_values();  // or it would be unpacked once and for all rows
+      if (EARLY) weight[k].forget_values();  // or it would be unpacked once and for all rows
     }
 #pragma unroll
     for (int k = 0; k < PACKS; k++) {
       const unsigned v = team.rank + k * team.size;
-      if (v < vectors) scale_pack<Op, N>(p, row, held[k], weight[k], int64_t{v} * N, inverse);
+      if (v >= vectors) continue;
+      Pack<T, N> w = Pack<T, N>::zero();
+      if constexpr (EARLY) {
+        w = weight[k];
+      } else if constexpr (Op::WEIGHTED) {
+        w = Weight<T>::template early<N>(p, p.weight, row.place.column + int64_t{v} * N);
+      }
+      scale_pack<Op, N>(p, row, held[k], w, int64_t{v} * N, inverse);
     }
   }
 }
@@ -259,13 +267,13 @@ __device__ __forceinline__ void loop_rows(const NormParams& p) {
 
 #define OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, SUFFIX, BLOCK, TEAM, PACKS) \
   OPWEAVE_NORM_ENTRY(STEM, DTYPE, SUFFIX, BLOCK, (opweave::register_rows<opweave::TEAM, opweave::OPERATION<opweave::DTYPE>, PACKS>(p)))
-#define OPWEAVE_RMS_ENTRIES(STEM, OPERATION, DTYPE, V2_BLOCK)               \
+#define OPWEAVE_RMS_ENTRIES(STEM, OPERATION, DTYPE, V2_BLOCK, V4_BLOCK)     \
   OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, w1, 128, LaneTeam, 1)         \
   OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, w2, 128, LaneTeam, 2)         \
   OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, w4, 128, LaneTeam, 4)         \
   OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, v1, 1024, BlockTeam, 1)       \
   OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, v2, V2_BLOCK, BlockTeam, 2)   \
-  OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, v4, 512, BlockTeam, 4)        \
+  OPWEAVE_RMS_VARIANT(STEM, OPERATION, DTYPE, v4, V4_BLOCK, BlockTeam, 4)   \
   OPWEAVE_NORM_ENTRY(STEM, DTYPE, loop, 1024, (opweave::loop_rows<opweave::OPERATION<opweave::DTYPE>>(p)))
 
 }  // namespace opweave

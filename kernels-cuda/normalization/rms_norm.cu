@@ -6,6 +6,6 @@
 
 #include "plain.cuh"
 
-OPWEAVE_RMS_ENTRIES(rms_norm, RmsNorm, f32, 1024)
-OPWEAVE_RMS_ENTRIES(rms_norm, RmsNorm, f16, 1024)
-OPWEAVE_RMS_ENTRIES(rms_norm, RmsNorm, bf16, 1024)
+OPWEAVE_RMS_ENTRIES(rms_norm, RmsNorm, f32, 1024, 1024)
+OPWEAVE_RMS_ENTRIES(rms_norm, RmsNorm, f16, 1024, 1024)
+OPWEAVE_RMS_ENTRIES(rms_norm, RmsNorm, bf16, 1024, 1024)

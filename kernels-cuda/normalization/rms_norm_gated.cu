@@ -95,6 +95,6 @@ struct Gated {
 
 }  // namespace opweave
 
-OPWEAVE_RMS_ENTRIES(rms_norm_gated, Gated, f32, 512)
-OPWEAVE_RMS_ENTRIES(rms_norm_gated, Gated, f16, 512)
-OPWEAVE_RMS_ENTRIES(rms_norm_gated, Gated, bf16, 512)
+OPWEAVE_RMS_ENTRIES(rms_norm_gated, Gated, f32, 512, 512)
+OPWEAVE_RMS_ENTRIES(rms_norm_gated, Gated, f16, 512, 512)
+OPWEAVE_RMS_ENTRIES(rms_norm_gated, Gated, bf16, 512, 512)
