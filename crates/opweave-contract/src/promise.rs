@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! What a problem promises about every call: alignment, contiguity, and upper bounds of dynamic dimensions.
+//! What a problem promises about every call: alignment, contiguity, who writes, and upper bounds of dynamic dimensions.
 
 use crate::{FactValue, Facts, MAX_DYNAMIC, ProblemError, Signature};
 
@@ -16,9 +16,13 @@ pub struct Promise {
     pub alignment: usize,
     /// Whether the tensor is contiguous.
     pub contiguous: bool,
+    /// Whether all work that writes the tensor has finished before a call that reads it is enqueued or its graph is launched, as
+    /// of weights that were loaded before serving. A kernel may then read it while the work before it on the stream still
+    /// runs. Only for what no call writes; it cannot be checked.
+    pub constant: bool,
 }
 
-/// The promises of all tensors, in signature order. Checked at each call.
+/// The promises of all tensors, in signature order. Checked at each call, but for what cannot be seen there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Promises([Promise; MAX_TENSORS]);
 
@@ -64,7 +68,8 @@ impl Bounds {
     }
 }
 
-/// Appends promises and bounds that were made to `facts`, as `input.align=16`, `input.contiguous=true`, `tokens.max=512`.
+/// Appends promises and bounds that were made to `facts`, as `input.align=16`, `input.contiguous=true`, `weight.constant=true`,
+/// `tokens.max=512`.
 pub(crate) fn push_facts(facts: &mut Facts, signature: &Signature, promises: &Promises, bounds: &Bounds) {
     for (index, tensor) in signature.tensors.iter().enumerate() {
         let promise = promises.get(index);
@@ -73,6 +78,9 @@ pub(crate) fn push_facts(facts: &mut Facts, signature: &Signature, promises: &Pr
         }
         if promise.contiguous {
             facts.push(format!("{}.contiguous", tensor.name), FactValue::Flag(true));
+        }
+        if promise.constant {
+            facts.push(format!("{}.constant", tensor.name), FactValue::Flag(true));
         }
     }
     for (index, dim) in signature.dims.iter().enumerate() {
@@ -93,19 +101,23 @@ fn is_alignment(bytes: usize) -> bool {
 /// # Errors
 /// [`ProblemError::Illegal`] naming the promise or bound.
 pub(crate) fn validate(signature: &Signature, promises: &Promises, bounds: &Bounds) -> Result<(), ProblemError> {
-    let illegal = |name: String, value: usize, legal: String| {
-        Err(ProblemError::Illegal { operation: signature.operation, name, value: value.to_string(), legal })
+    let illegal = |name: String, value: String, legal: String| {
+        Err(ProblemError::Illegal { operation: signature.operation, name, value, legal })
     };
     for (index, tensor) in signature.tensors.iter().enumerate() {
-        let alignment = promises.get(index).alignment;
+        let Promise { alignment, constant, .. } = promises.get(index);
         if alignment != 0 && !is_alignment(alignment) {
-            return illegal(format!("{}.align", tensor.name), alignment, ALIGNMENTS.to_owned());
+            return illegal(format!("{}.align", tensor.name), alignment.to_string(), ALIGNMENTS.to_owned());
+        }
+        if constant && tensor.role.writes() {
+            let legal = "false for what a call writes".to_owned();
+            return illegal(format!("{}.constant", tensor.name), constant.to_string(), legal);
         }
     }
     for (index, dim) in signature.dims.iter().enumerate() {
         match bounds.get(index) {
             Some(bound) if bound < dim.min => {
-                return illegal(format!("{}.max", dim.name), bound, format!("at least {}", dim.min));
+                return illegal(format!("{}.max", dim.name), bound.to_string(), format!("at least {}", dim.min));
             }
             _ => {}
         }
@@ -139,6 +151,10 @@ pub(crate) fn parse_fact(
         ("contiguous", Some(index), _) => {
             let contiguous = value.parse().map_err(|_| illegal("true or false"))?;
             *promises = promises.with(index, Promise { contiguous, ..promises.get(index) });
+        }
+        ("constant", Some(index), _) => {
+            let constant = value.parse().map_err(|_| illegal("true or false"))?;
+            *promises = promises.with(index, Promise { constant, ..promises.get(index) });
         }
         ("max", _, Some(index)) => {
             let bound = value.parse().map_err(|_| illegal("a non-negative integer"))?;

@@ -59,7 +59,7 @@ pub struct TensorSpec {
     pub(crate) alignment_mask: usize,
     /// Bits of one element: formed once, read by every call.
     pub(crate) bits: usize,
-    /// Whether anything is promised.
+    /// Whether anything is promised that a call can be checked for.
     pub(crate) promises: bool,
     /// Whether its second dimension may lie outside its first.
     pub(crate) free: bool,
@@ -126,7 +126,7 @@ impl ArgSpecs {
             layout_align: 1,
             alignment_mask: 0,
             bits: dtype.map_or(8, DType::bits),
-            promises: promise != Promise::default(),
+            promises: promise.alignment > 0 || promise.contiguous,
             free: param.dims.iter().any(|d| d.free),
             head: 0,
         });

@@ -7,6 +7,7 @@
 //! that is no whole number of vectors goes through the loop. What depends on the number of rows is only how many threads share
 //! a row that stays in registers, which changes no bit of the result.
 
+use opweave_contract::Operator;
 use opweave_device::{DeviceError, LaunchError, StreamRef};
 use opweave_device_cuda::{Grid, Launch};
 use opweave_kernels_cuda::Team;
@@ -26,8 +27,8 @@ pub(crate) trait RowCall: Copy {
     }
     /// Whether accesses to whole vectors are possible, of `elements` elements that are read.
     fn is_vector(&self, elements: u64) -> bool;
-    /// Says which accesses are taken: to whole vectors, and past the cache.
-    fn settle(&mut self, vector: bool, stream: bool);
+    /// Says which accesses are taken: to whole vectors, past the cache, and to parameters before the launch before has finished.
+    fn settle(&mut self, vector: bool, stream: bool, ready: bool);
 }
 
 /// One entry of an image.
@@ -80,6 +81,8 @@ pub(crate) struct Kernels {
     bytes: u64,
     multiprocessors: u64,
     cache: u64,
+    /// Whether parameters may be read before the launch before has finished.
+    ready: bool,
 }
 
 /// The block: threads along a row, and rows.
@@ -116,7 +119,13 @@ impl Kernels {
             bytes,
             multiprocessors: image.multiprocessors(),
             cache: image.cache(),
+            ready: false,
         })
+    }
+
+    /// The same for `problem`, with those of its tensors that parameters are.
+    pub(crate) fn parameters<O: Operator>(self, problem: &O::Problem, names: &[&str]) -> Self {
+        Kernels { ready: are_constant::<O>(problem, names), ..self }
     }
 
     /// Launches a call.
@@ -132,7 +141,7 @@ impl Kernels {
         }
         let vector = call.is_vector(self.elements);
         let past_the_cache = rows.saturating_mul(width * call.written(self.bytes)) > self.cache;
-        call.settle(vector, past_the_cache);
+        call.settle(vector, past_the_cache, self.ready);
         let (entry, block) = self.choose(width, rows, vector);
         let blocks = rows.div_ceil(block.y).min(i32::MAX as u64);
         let grid = Grid { blocks: blocks as u32, block: [block.x as u32, block.y as u32], shared_memory: 0 };
@@ -167,6 +176,13 @@ impl Kernels {
     }
 }
 
+/// Whether the problem promises that those of the tensors `names` that it has are constant.
+fn are_constant<O: Operator>(problem: &O::Problem, names: &[&str]) -> bool {
+    let specs = O::describe(problem);
+    let tensor = |name: &&str| O::signature().tensor(name).and_then(|index| specs.tensor(index));
+    names.iter().all(|name| tensor(name).is_some_and(|spec| !spec.present || spec.promise.constant))
+}
+
 /// Vectors or elements of a row that a thread of the loop goes through, at least.
 const UNITS_OF_A_LOOP: u64 = 4;
 /// Vectors that a lane may hold.
@@ -178,6 +194,7 @@ const LEAST_BLOCK: u64 = 128;
 
 #[cfg(test)]
 mod tests {
+    use opweave_contract::ops::normalization::{LayerNorm, RmsNorm};
     use opweave_kernels_cuda::Variant;
 
     use super::*;
@@ -204,5 +221,19 @@ mod tests {
                 assert!(y == 1 || (*team == Team::Lanes && x.is_power_of_two() && x <= WARP));
             }
         }
+    }
+
+    #[test]
+    fn parameters_are_ready_where_all_that_there_are_are_promised_to_be_constant() {
+        let layer = |facts: &[&str]| {
+            let facts: Vec<&str> = ["hidden_size=64", "dtype=bf16"].iter().chain(facts).copied().collect();
+            are_constant::<LayerNorm>(&LayerNorm::problem_from(&facts).expect("legal facts"), &["weight", "bias"])
+        };
+        assert!(!layer(&[]));
+        assert!(!layer(&["weight.constant=true"]));
+        assert!(layer(&["weight.constant=true", "bias.constant=true"]));
+        assert!(layer(&["weight.constant=true", "bias_dtype=none"]));
+        let rms = RmsNorm::problem_from(&["hidden_size=64", "dtype=bf16", "input.constant=true"]).expect("legal facts");
+        assert!(!are_constant::<RmsNorm>(&rms, &["weight"]));
     }
 }

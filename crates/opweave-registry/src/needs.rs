@@ -249,8 +249,11 @@ impl Domain {
             Domain::Promise(argument, needs) => {
                 let has = specs.signature().tensor(argument).and_then(|i| specs.tensor(i));
                 // A tensor that the problem leaves out keeps every promise; one that it has is aligned to an element.
-                let kept =
-                    |s: &TensorSpec| s.alignment() >= needs.alignment && s.promise.contiguous >= needs.contiguous;
+                let kept = |s: &TensorSpec| {
+                    s.alignment() >= needs.alignment
+                        && s.promise.contiguous >= needs.contiguous
+                        && s.promise.constant >= needs.constant
+                };
                 if has.is_some_and(|s| !s.present || kept(s)) {
                     return Ok(());
                 }
@@ -272,6 +275,9 @@ fn promise_text(promise: &Promise) -> String {
     }
     if promise.contiguous {
         parts.push("contiguous".to_owned());
+    }
+    if promise.constant {
+        parts.push("constant".to_owned());
     }
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(" and ") }
 }

@@ -50,7 +50,6 @@ enum RotaryFlag : uint32_t {
   HEAD_WEIGHT_F32 = 1u << 6,
   ROTARY_VECTOR = 1u << 7,  // every pointer is aligned to 16 bytes, and strides, half of rotary_dim and, for heads that are
                             // normalised, head_dim are whole vectors of 16 bytes
-  ROTARY_PARAMETERS_READY = 1u << 8,  // no kernel still running writes weights or cache
 };
 
 }  // namespace opweave

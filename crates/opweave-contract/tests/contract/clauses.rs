@@ -394,7 +394,7 @@ fn the_stride_of_a_dimension_of_one_does_not_count() {
     let mut problem = RmsNormProblem::new(8, DType::F32);
     for promised in [false, true] {
         if promised {
-            let promise = opweave_contract::Promise { alignment: 16, contiguous: true };
+            let promise = opweave_contract::Promise { alignment: 16, contiguous: true, constant: false };
             problem.promises = opweave_contract::Promises::all(promise);
         }
         let specs = specs::<RmsNorm>(&problem);

@@ -130,7 +130,7 @@ fn a_problem_built_in_code_is_checked_like_one_in_text() {
     problem = ProbeProblem::new(8, 2, DType::F64);
     assert!(Probe::validate(&problem).unwrap_err().to_string().contains("fact `dtype` is `f64`"));
     problem = ProbeProblem::new(8, 2, DType::F32);
-    problem.promises = Promises::default().with(0, Promise { alignment: 3, contiguous: false });
+    problem.promises = Promises::default().with(0, Promise { alignment: 3, contiguous: false, constant: false });
     let error = Probe::validate(&problem).unwrap_err().to_string();
     assert_eq!(error, "probe: fact `input.align` is `3`; expected a power of two up to 4096");
     problem = ProbeProblem::new(8, 2, DType::F32);
@@ -142,16 +142,26 @@ fn a_problem_built_in_code_is_checked_like_one_in_text() {
 
 #[test]
 fn promises_and_bounds_are_facts() {
-    let problem =
-        probe(&["width=8", "heads=2", "dtype=f32", "out.align=64", "input.contiguous=true", "tokens.max=512"]);
+    let problem = probe(&[
+        "width=8",
+        "heads=2",
+        "dtype=f32",
+        "out.align=64",
+        "input.contiguous=true",
+        "weight.constant=true",
+        "tokens.max=512",
+    ]);
     let problem = problem.unwrap();
     let out = Probe::signature().tensor("out").unwrap();
-    assert_eq!(problem.promises.get(out), Promise { alignment: 64, contiguous: false });
+    assert_eq!(problem.promises.get(out), Promise { alignment: 64, contiguous: false, constant: false });
     assert_eq!((problem.bounds.get(0), problem.bounds.get(1)), (Some(512), None));
     let text = Probe::all_facts(&problem).to_string();
-    assert!(text.ends_with("input.contiguous=true out.align=64 tokens.max=512"), "{text}");
+    assert!(text.ends_with("input.contiguous=true weight.constant=true out.align=64 tokens.max=512"), "{text}");
     // What is false or not promised is not printed, so that equal problems print equally.
     assert_eq!(with("input.contiguous=false").unwrap(), probe(&BASE).unwrap());
+    assert_eq!(with("input.constant=false").unwrap(), probe(&BASE).unwrap());
+    let written = with("out.constant=true").unwrap_err().to_string();
+    assert!(written.ends_with("fact `out.constant` is `true`; expected false for what a call writes"), "{written}");
 }
 
 #[test]

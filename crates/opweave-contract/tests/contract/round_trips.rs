@@ -112,6 +112,7 @@ proptest! {
         window in prop::option::of(1_usize..4096),
         alignments in prop::collection::vec(prop::option::of(0_u32..=12), 8),
         contiguous in prop::collection::vec(any::<bool>(), 8),
+        constant in prop::collection::vec(any::<bool>(), 8),
         bounds in (prop::option::of(0_usize..usize::MAX), prop::option::of(1_usize..usize::MAX)),
     ) {
         let mut problem = ProbeProblem::new(heads * per_head, heads, dtype);
@@ -122,7 +123,12 @@ proptest! {
         problem.window = window.filter(|w| *w <= problem.width);
         for index in 0..8 {
             let alignment = alignments[index].map_or(0, |log2| 1 << log2);
-            let promise = opweave_contract::Promise { alignment, contiguous: contiguous[index] };
+            let read_only = !Probe::signature().tensors[index].role.writes();
+            let promise = opweave_contract::Promise {
+                alignment,
+                contiguous: contiguous[index],
+                constant: constant[index] && read_only,
+            };
             problem.promises = problem.promises.with(index, promise);
         }
         for (index, bound) in [bounds.0, bounds.1].into_iter().enumerate() {

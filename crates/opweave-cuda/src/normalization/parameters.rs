@@ -60,6 +60,7 @@ impl Flags {
     pub(crate) const GATE_SIGMOID: Flags = Flags(1 << 8);
     pub(crate) const GATE_THEN_NORM: Flags = Flags(1 << 9);
     pub(crate) const VECTOR: Flags = Flags(1 << 10);
+    pub(crate) const PARAMETERS_READY: Flags = Flags(1 << 11);
     pub(crate) const STREAM: Flags = Flags(1 << 12);
     pub(crate) const QUANTISE_UNROUNDED: Flags = Flags(1 << 13);
 
@@ -175,8 +176,9 @@ impl RowCall for NormParams {
     }
 
     #[inline]
-    fn settle(&mut self, vector: bool, stream: bool) {
-        self.flags |= (Flags::VECTOR.when(vector) | Flags::STREAM.when(stream)).0;
+    fn settle(&mut self, vector: bool, stream: bool, ready: bool) {
+        let flags = Flags::VECTOR.when(vector) | Flags::STREAM.when(stream) | Flags::PARAMETERS_READY.when(ready);
+        self.flags |= flags.0;
     }
 }
 
@@ -203,8 +205,8 @@ impl RowCall for NormQuantParams {
     }
 
     #[inline]
-    fn settle(&mut self, vector: bool, stream: bool) {
-        self.norm.settle(vector, stream);
+    fn settle(&mut self, vector: bool, stream: bool, ready: bool) {
+        self.norm.settle(vector, stream, ready);
     }
 }
 

@@ -66,7 +66,7 @@ impl FixedKernels {
         let mut call = flat(call);
         let vector = call.is_aligned(self.elements) && (call.rows == 1 || call.is_vector(self.elements));
         let (rows, width) = (call.rows(), call.width());
-        call.settle(vector, rows.saturating_mul(width) > self.cache);
+        call.settle(vector, rows.saturating_mul(width) > self.cache, false);
         let packs = if vector { width.div_ceil(self.elements) } else { width };
         let all = rows.saturating_mul(packs);
         // Several at once where there is more to do than there are threads.

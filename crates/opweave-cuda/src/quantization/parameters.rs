@@ -152,7 +152,7 @@ impl RowCall for QuantParams {
     }
 
     #[inline]
-    fn settle(&mut self, vector: bool, stream: bool) {
+    fn settle(&mut self, vector: bool, stream: bool, _: bool) {
         self.flags |= if vector { VECTOR } else { 0 } | if stream { STREAM } else { 0 };
     }
 }

@@ -142,6 +142,9 @@ impl<S: Suite> DynSuite for Erased<S> {
             if promise.alignment != 0 {
                 facts.push((format!("{argument}.align"), promise.alignment.to_string()));
             }
+            if promise.constant {
+                facts.push((format!("{argument}.constant"), "true".to_owned()));
+            }
             if promise.contiguous {
                 facts.push((format!("{argument}.contiguous"), "true".to_owned()));
             }

@@ -177,7 +177,8 @@ fn needs_generate_the_cases_on_both_sides_of_their_boundaries() {
 
 #[test]
 fn a_promise_is_kept_exactly() {
-    let needs = Needs::default().with(Domain::Promise("input", Promise { alignment: 16, contiguous: true }));
+    let needs =
+        Needs::default().with(Domain::Promise("input", Promise { alignment: 16, contiguous: true, constant: false }));
     let registry = registry(|registry| {
         let aligned = ByReference::<RmsNorm>::new("aligned", Damage::None).needs(needs);
         registry.register::<RmsNorm, _>(Arc::new(aligned)).unwrap();

@@ -213,7 +213,7 @@ fn a_call_outside_the_set_and_one_that_was_not_prepared_are_two_errors() {
 fn promises_make_another_problem() {
     let bindings = runtime().initialize(&Config::new().device(NOOP).request(Request::<TestNorm>::new(norm()))).unwrap();
     let mut promised = norm();
-    promised.promises = opweave_contract::Promises::all(Promise { alignment: 16, contiguous: false });
+    promised.promises = opweave_contract::Promises::all(Promise { alignment: 16, contiguous: false, constant: false });
     assert!(matches!(bindings.prepared::<TestNorm>(NOOP, &promised), Err(StateError::NotPrepared { .. })));
 }
 

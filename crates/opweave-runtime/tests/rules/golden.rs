@@ -62,7 +62,7 @@ fn staged_row() -> Domain {
 
 fn norms(registry: &mut Registry) {
     let halves = || Domain::DTypes(vec!["dtype"], vec![vec![Some(DType::F16)], vec![Some(DType::BF16)]]);
-    let aligned = || Domain::Promise("input", Promise { alignment: 16, contiguous: false });
+    let aligned = || Domain::Promise("input", Promise { alignment: 16, contiguous: false, constant: false });
     let row = |name, priority, needs| TestKernel::<TestNorm>::new(spec::<TestNorm>(name, priority, needs));
     add(registry, row("cuda.native.test_norm.general", 10, images(&["sm_80", "compute_80"])));
     add(registry, row("cuda.native.test_norm.staged", 20, images(&["sm_80", "compute_80"]).with(staged_row())));
@@ -157,7 +157,7 @@ fn the_golden_table_of_norms() {
     let buckets = Buckets::new(TestNorm::signature(), "tokens", &[64]).unwrap();
     let plain = TestNormProblem::new(4096, DType::BF16);
     let mut promised = plain;
-    promised.promises = opweave_contract::Promises::all(Promise { alignment: 16, contiguous: false });
+    promised.promises = opweave_contract::Promises::all(Promise { alignment: 16, contiguous: false, constant: false });
     promised.weight_dtype = Some(DType::BF16);
     let mut wide = TestNormProblem::new(32768, DType::F32);
     wide.weight_dtype = Some(DType::F32);

@@ -152,7 +152,7 @@ fn features_and_images_belong_to_the_device_test() {
 
 #[test]
 fn needs_refuse_with_numbers() {
-    let align = Promise { alignment: 16, contiguous: true };
+    let align = Promise { alignment: 16, contiguous: true, constant: false };
     let cases: Vec<(Domain, &str)> = vec![
         (Domain::Range("hidden_size", 1, 63), "hidden_size = 64 is outside 1..=63"),
         (Domain::Multiple("hidden_size", 48), "hidden_size = 64 is outside multiples of 48"),
@@ -190,10 +190,10 @@ fn needs_refuse_with_numbers() {
 #[test]
 fn needs_admit_what_is_promised_and_what_fits() {
     let mut promised = TestNormProblem::new(64, DType::F32);
-    promised.promises = opweave_contract::Promises::all(Promise { alignment: 64, contiguous: true });
+    promised.promises = opweave_contract::Promises::all(Promise { alignment: 64, contiguous: true, constant: false });
     let problem = DynProblem::new::<TestNorm>(promised);
     let needs = Needs::default()
-        .with(Domain::Promise("input", Promise { alignment: 16, contiguous: true }))
+        .with(Domain::Promise("input", Promise { alignment: 16, contiguous: true, constant: false }))
         .with(Domain::SharedMemory(Linear { constant: 0, terms: vec![(768, "hidden_size")] }))
         .with(Domain::Range("hidden_size", 64, 64));
     let registry = frozen([KernelSpec { needs, ..row("a", 0) }]);
@@ -203,7 +203,7 @@ fn needs_admit_what_is_promised_and_what_fits() {
 #[test]
 fn a_promise_is_asked_of_tensors_that_are_there_and_an_element_aligns_itself() {
     let needs = |argument, alignment| {
-        Needs::default().with(Domain::Promise(argument, Promise { alignment, contiguous: false }))
+        Needs::default().with(Domain::Promise(argument, Promise { alignment, contiguous: false, constant: false }))
     };
     let mut weighted = TestNormProblem::new(64, DType::BF16);
     weighted.weight_dtype = Some(DType::F32);

@@ -17,7 +17,7 @@ impl Native for FusedAddGemmaRmsNorm {
     type Prepared = Kernels;
 
     fn prepare(problem: &FusedAddGemmaRmsNormProblem, image: &LoadedImage<'_>) -> Result<Kernels, DeviceError> {
-        Kernels::find(image, problem.dtype)
+        Ok(Kernels::find(image, problem.dtype)?.parameters::<FusedAddGemmaRmsNorm>(problem, &["weight"]))
     }
 
     #[inline]

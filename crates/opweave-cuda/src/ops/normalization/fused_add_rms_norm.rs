@@ -17,7 +17,7 @@ impl Native for FusedAddRmsNorm {
     type Prepared = Kernels;
 
     fn prepare(problem: &FusedAddRmsNormProblem, image: &LoadedImage<'_>) -> Result<Kernels, DeviceError> {
-        Kernels::find(image, problem.dtype)
+        Ok(Kernels::find(image, problem.dtype)?.parameters::<FusedAddRmsNorm>(problem, &["weight"]))
     }
 
     #[inline]

@@ -19,7 +19,7 @@ impl Native for FusedAddRmsNormDynamicQuant {
     type Prepared = Kernels;
 
     fn prepare(problem: &FusedAddRmsNormDynamicQuantProblem, image: &LoadedImage<'_>) -> Result<Kernels, DeviceError> {
-        Kernels::find(image, problem.dtype)
+        Ok(Kernels::find(image, problem.dtype)?.parameters::<FusedAddRmsNormDynamicQuant>(problem, &["weight"]))
     }
 
     #[inline]

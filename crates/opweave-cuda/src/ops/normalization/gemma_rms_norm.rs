@@ -15,7 +15,7 @@ impl Native for GemmaRmsNorm {
     type Prepared = Kernels;
 
     fn prepare(problem: &GemmaRmsNormProblem, image: &LoadedImage<'_>) -> Result<Kernels, DeviceError> {
-        Kernels::find(image, problem.dtype)
+        Ok(Kernels::find(image, problem.dtype)?.parameters::<GemmaRmsNorm>(problem, &["weight"]))
     }
 
     #[inline]

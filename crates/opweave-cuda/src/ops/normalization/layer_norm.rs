@@ -15,7 +15,7 @@ impl Native for LayerNorm {
     type Prepared = Kernels;
 
     fn prepare(problem: &LayerNormProblem, image: &LoadedImage<'_>) -> Result<Kernels, DeviceError> {
-        Kernels::find(image, problem.dtype)
+        Ok(Kernels::find(image, problem.dtype)?.parameters::<LayerNorm>(problem, &["weight", "bias"]))
     }
 
     #[inline]

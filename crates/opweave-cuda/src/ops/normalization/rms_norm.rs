@@ -15,7 +15,7 @@ impl Native for RmsNorm {
     type Prepared = Kernels;
 
     fn prepare(problem: &RmsNormProblem, image: &LoadedImage<'_>) -> Result<Kernels, DeviceError> {
-        Kernels::find(image, problem.dtype)
+        Ok(Kernels::find(image, problem.dtype)?.parameters::<RmsNorm>(problem, &["weight"]))
     }
 
     #[inline]

@@ -18,7 +18,7 @@ impl Native for RmsNormDynamicQuant {
     type Prepared = Kernels;
 
     fn prepare(problem: &RmsNormDynamicQuantProblem, image: &LoadedImage<'_>) -> Result<Kernels, DeviceError> {
-        Kernels::find(image, problem.dtype)
+        Ok(Kernels::find(image, problem.dtype)?.parameters::<RmsNormDynamicQuant>(problem, &["weight"]))
     }
 
     #[inline]

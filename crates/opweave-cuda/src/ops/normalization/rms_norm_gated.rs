@@ -17,7 +17,7 @@ impl Native for RmsNormGated {
     type Prepared = Kernels;
 
     fn prepare(problem: &RmsNormGatedProblem, image: &LoadedImage<'_>) -> Result<Kernels, DeviceError> {
-        Kernels::find(image, problem.dtype)
+        Ok(Kernels::find(image, problem.dtype)?.parameters::<RmsNormGated>(problem, &["weight"]))
     }
 
     #[inline]

@@ -91,6 +91,13 @@ pub(super) fn facts(hidden_size: usize, dtype: &str) -> Vec<String> {
     vec![format!("hidden_size={hidden_size}"), format!("dtype={dtype}")]
 }
 
+/// The same with the promise that parameters are constant, of those that the operator has.
+fn with_constant_parameters<O: Operator>(mut facts: Vec<String>) -> Vec<String> {
+    let parameters = ["weight", "bias"].iter().filter(|name| O::signature().tensor(name).is_some());
+    facts.extend(parameters.map(|name| format!("{name}.constant=true")));
+    facts
+}
+
 /// All cases of an operator: the family's and its own, or every mode and dtype on the shape that the arguments name.
 pub(super) fn cases<O: Operator>(
     shape: &Shape,
@@ -210,6 +217,8 @@ fn layouts<O: Operator>(shape: &Shape) -> Vec<Case<O>> {
         cases.extend(of("out_strided", 128).map(|c| c.lie_of("out", 3, 1)));
         if O::signature().tensor("weight").is_some() {
             cases.extend(of("weight_shifted", 128).map(|c| c.lie_of("weight", 0, 1)));
+            let facts = with_constant_parameters::<O>(facts(128, dtype));
+            cases.extend(case(format!("t4_h128_{dtype}_constant_parameters"), &facts, 4));
         }
         if let Some((output, input)) = shape.alias {
             cases.extend(of("in_place", 130).map(|c| c.alias(output, input)));
@@ -289,7 +298,9 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
         (8192, 4096, "bf16", Tier::Full),
     ];
     let timed = |(tokens, width, dtype, tier): (usize, usize, &str, Tier)| {
-        Some(case::<O>(format!("t{tokens}_h{width}_{dtype}"), &facts(width, dtype), tokens)?.tier(tier))
+        // As engines have them: loaded before serving.
+        let facts = with_constant_parameters::<O>(facts(width, dtype));
+        Some(case::<O>(format!("t{tokens}_h{width}_{dtype}"), &facts, tokens)?.tier(tier))
     };
     let matrix = core_matrix::TOKENS.into_iter().flat_map(|tokens| [4096, 8192].map(|width| (tokens, width)));
     let matrix = matrix.map(|(tokens, width)| timed((tokens, width, "bf16", Tier::Full)));
