@@ -26,6 +26,7 @@ struct FusedAdd {
           input(at<T>(p.input, place.row, p.input_stride, 0)),
           residual(at<T>(p.residual, place.row, p.residual_stride, 0)),
           out(at<T>(p.out, place.row, p.out_stride, 0)) {}
+    __device__ __forceinline__ void have() { ptx::have(input), ptx::have(residual), ptx::have(out); }
   };
 
   // The sum in f32, or as it is stored (flag ROUND_SUM). The residual is written when the statistic has been found good:

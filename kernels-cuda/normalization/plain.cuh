@@ -22,6 +22,7 @@ struct Plain {
     T* out;
     __device__ __forceinline__ Row(const NormParams& p, Place place)
         : place(place), input(at<T>(p.input, place.row, p.input_stride, 0)), out(at<T>(p.out, place.row, p.out_stride, 0)) {}
+    __device__ __forceinline__ void have() { ptx::have(input), ptx::have(out); }
   };
 
   // Kept as it came: to unpack it twice costs less than registers for the values.

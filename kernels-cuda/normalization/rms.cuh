@@ -136,7 +136,7 @@ __device__ __forceinline__ void register_rows(const NormParams& p) {
 
   launch_dependents();
   const TEAM team;
-  const unsigned vectors = static_cast<unsigned>(static_cast<uint64_t>(p.width) / N);
+  unsigned vectors = static_cast<unsigned>(static_cast<uint64_t>(p.width) / N);
   RowSums<TEAM, 1, PACKS> row_sums(scratch, vectors);
 
   Pack<T, N> weight[PACKS];
@@ -148,7 +148,16 @@ __device__ __forceinline__ void register_rows(const NormParams& p) {
       if (Op::WEIGHTED && v < vectors) weight[k] = Weight<T>::template early<N>(p, p.weight, column + int64_t{v} * N);
     }
   };
+  // Where the first row is, so that nothing but its loads is left to do after the wait.
+  const auto row_of = [&](int64_t segment) { return typename Op::Row(p, place_of<Op::GROUPED>(p, segment)); };
+  Segments<TEAM, Op::GROUPED> segments(p);
+  typename Op::Row row = row_of(segments.mine());
   constexpr bool EARLY = PARAMETERS_EARLY<PACKS>;
+  if constexpr (EARLY) {
+    row.have();
+    ptx::have(segments.first), ptx::have(segments.step), ptx::have(segments.end), ptx::have(vectors);
+  }
+
   const bool by_group = Op::GROUPED && p.groups > 1;
   // While the kernel before this one still runs. Parameters that it may be writing are read after it.
   const bool ready = p.flags & PARAMETERS_READY;
@@ -156,9 +165,9 @@ __device__ __forceinline__ void register_rows(const NormParams& p) {
   wait_for_predecessors();
   if (EARLY && !ready && !by_group) read_weight(0);
 
-  for (Segments<TEAM, Op::GROUPED> segments(p); segments.more(); segments.advance()) {
-    const bool active = TEAM::IS_BLOCK || segments.mine() < segments.end;
-    const typename Op::Row row(p, place_of<Op::GROUPED>(p, segments.mine()));
+  for (; segments.more(); segments.advance(), row = row_of(segments.mine())) {
+    const bool active = segments.active();
+    if constexpr (!EARLY) row = row_of(segments.mine());  // not kept meanwhile
     typename Op::template Held<N> held[PACKS];
 #pragma unroll
     for (int k = 0; k < PACKS; k++) {
@@ -181,7 +190,7 @@ __device__ __forceinline__ void register_rows(const NormParams& p) {
     float sum[1], inverse;
     row_sums(team, part, sum);
     const bool good = Op::inverse(p, sum[0], inverse);
-    if (team.any_in_warp(active && !good)) exact_segment<false, Op>(p, team, row, active && !good, exact_scratch);
+    if (__builtin_expect(team.any_in_warp(active && !good), false)) exact_segment<false, Op>(p, team, row, active && !good, exact_scratch);
     if (!active || !good) continue;
 #pragma unroll
     for (int k = 0; k < PACKS; k++) {

@@ -42,6 +42,7 @@ struct Gated {
           input(at<T>(p.input, place.row, p.input_stride, place.column)),
           gate(at<T>(p.gate, place.row, p.gate_stride, place.column)),
           out(at<T>(p.out, place.row, p.out_stride, place.column)) {}
+    __device__ __forceinline__ void have() { ptx::have(input), ptx::have(gate), ptx::have(out); }
   };
 
   template <int N>

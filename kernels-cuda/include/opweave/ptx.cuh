@@ -213,6 +213,31 @@ __device__ __forceinline__ float exp2_normal(float v) {
   return r;
 }
 
+// Makes the compiler have a value here, before the wait for the launch before, rather than where it is first used.
+template <class T>
+__device__ __forceinline__ void have(T*& p) { asm volatile("" : "+l"(p)); }
+__device__ __forceinline__ void have(int64_t& v) { asm volatile("" : "+l"(v)); }
+__device__ __forceinline__ void have(uint32_t& v) { asm volatile("" : "+r"(v)); }
+
+// A place in the block's shared memory, looked up once.
+struct Shared {
+  uint32_t address;
+};
+__device__ __forceinline__ Shared shared(const void* p) {
+  Shared r{static_cast<uint32_t>(__cvta_generic_to_shared(p))};
+  asm volatile("" : "+r"(r.address));
+  return r;
+}
+__device__ __forceinline__ void store_shared(Shared to, uint32_t offset, float v) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(to.address + offset), "f"(v) : "memory");
+}
+__device__ __forceinline__ void load_shared_16(Shared from, uint32_t offset, float (&v)[4]) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
+               : "r"(from.address + offset)
+               : "memory");
+}
+
 // Makes the compiler forget what it derived from these words.
 __device__ __forceinline__ void forget(uint4& v) { asm volatile("" : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)); }
 

@@ -179,6 +179,56 @@ struct RowSums<BlockTeam, STATISTICS, PACKS> {
   }
 };
 
+// The same with one vector in each thread, as rows are shared that are few: made for the shortest way from the last load to the
+// sum. What can be found out before is, and the 32 places lie as eight times four, of which a lane takes four at once: the two
+// first halvings are then its own.
+template <int STATISTICS>
+struct RowSums<BlockTeam, STATISTICS, 1> {
+  static constexpr unsigned QUADS = 8;
+  static constexpr uint32_t BYTES = WARP * sizeof(float);  // of the places of one statistic
+
+  struct Scratch {
+    alignas(16) float sums[2][STATISTICS][WARP];
+  };
+
+  ptx::Shared mine;   // this warp's place
+  ptx::Shared quad;   // the four places of this lane
+  uint32_t turn = 0;  // offset of the half of the scratch that is next
+
+  // Place p is one of quad p % 8.
+  static __device__ __forceinline__ unsigned index_of(unsigned place) { return place % QUADS * 4 + place / QUADS; }
+
+  __device__ __forceinline__ RowSums(Scratch& scratch, unsigned) {
+    const BlockTeam team;
+    mine = ptx::shared(&scratch.sums[0][0][index_of(team.warp)]);
+    quad = ptx::shared(&scratch.sums[0][0][team.lane % QUADS * 4]);
+    // Places that no warp has. Nobody else writes them.
+    if (team.warp == 0 && team.lane >= team.warps) {
+#pragma unroll
+      for (int i = 0; i < 2 * STATISTICS; i++) scratch.sums[i / STATISTICS][i % STATISTICS][index_of(team.lane)] = 0;
+    }
+  }
+
+  __device__ __forceinline__ void operator()(const BlockTeam& team, float (&part)[STATISTICS], float (&total)[STATISTICS]) {
+    constexpr unsigned SHARE = WARP / STATISTICS;
+    const float sum = sums_over_lanes<STATISTICS>(team.lane, part);
+    if (team.lane % SHARE == 0) ptx::store_shared(mine, turn + team.lane / SHARE * BYTES, sum);
+    __syncthreads();
+#pragma unroll
+    for (int s = 0; s < STATISTICS; s++) {
+      float v[4];
+      ptx::load_shared_16(quad, turn + s * BYTES, v);
+      total[s] = (v[0] + v[2]) + (v[1] + v[3]);
+    }
+#pragma unroll
+    for (unsigned step = QUADS / 2; step > 0; step /= 2) {
+#pragma unroll
+      for (int s = 0; s < STATISTICS; s++) total[s] += __shfl_xor_sync(ALL_LANES, total[s], step);
+    }
+    turn ^= STATISTICS * BYTES;
+  }
+};
+
 // The largest over a team: of numbers in whatever order, so the threads' share of the row does not matter.
 template <class TEAM>
 struct Largest;

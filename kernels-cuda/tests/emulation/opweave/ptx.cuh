@@ -120,6 +120,16 @@ inline void cluster_wait() { emulation::wait_for_cluster(); }
 inline void store_8_in_block(uint2* p, uint32_t rank, uint2 v) { *emulation::of_block(aligned(p), rank) = v; }
 
 inline void forget(uint4&) {}
+template <class T>
+void have(T&) {}
+struct Shared {
+  char* address;
+};
+inline Shared shared(void* p) { return {static_cast<char*>(p)}; }
+inline void store_shared(Shared to, uint32_t offset, float v) { std::memcpy(to.address + offset, &v, 4); }
+inline void load_shared_16(Shared from, uint32_t offset, float (&v)[4]) {
+  std::memcpy(v, aligned(reinterpret_cast<uint4*>(from.address + offset)), 16);
+}
 inline void launch_dependents() {}
 inline void wait() {}
 
