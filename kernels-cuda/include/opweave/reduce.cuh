@@ -11,6 +11,8 @@
 
 #pragma once
 
+#include <opweave/ptx.cuh>
+
 #include <cstdint>
 
 namespace opweave {
