@@ -30,8 +30,8 @@ const ALL_SETS: usize = 128;
 /// Sets that are kept in a cache: independent calls, and few enough to be made in no time.
 const HOT_SETS: usize = 8;
 
-/// Calls that change their arguments in one graph, at least, though the caches may not hold so many sets: with fewer, the
-/// start of the replay itself would be timed.
+/// Hot calls that change their arguments in one graph, at least where memory and time admit it, though the caches may not hold
+/// so many sets: with fewer, the start of the replay itself would be timed.
 const CHANGING_CALLS: usize = 8;
 
 /// An arrangement, and what a report says of it.
@@ -70,12 +70,11 @@ impl Bench<'_> {
         let fit = |memory: u64, most: usize| (memory / bytes.max(1)).clamp(1, calls.min(most) as u64) as usize;
         if case.has_reset() {
             // Each call changes what it reads, so no set runs twice before it is put back.
-            let most = if self.ahead().is_some() { SETS } else { CHANGING_SETS };
+            let most = fit(GRAPH_BYTES, if self.ahead().is_some() { SETS } else { CHANGING_SETS });
             let sets = match cache {
-                Cache::Cold => fit(GRAPH_BYTES, most),
-                Cache::Hot => fit(last_level / 2, most),
+                Cache::Cold => most,
+                Cache::Hot => fit(last_level / 2, most).max(CHANGING_CALLS.min(most)),
             };
-            let sets = sets.max(CHANGING_CALLS);
             return Ok((sets, sets));
         }
         match cache {
