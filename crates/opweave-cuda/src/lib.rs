@@ -9,6 +9,7 @@
 
 mod activation;
 pub mod ceilings;
+mod flags;
 mod native;
 pub mod normalization;
 mod ops;

@@ -3,10 +3,9 @@
 
 //! The twins of the structs in `kernels-cuda/include/opweave/norm_params.cuh` and `norm_quant_params.cuh`.
 
-use std::ops::BitOr;
-
 use opweave_tensor::{DType, RawTensor};
 
+use crate::flags::flags;
 use crate::quantization::CodeParams;
 use crate::rows::RowCall;
 
@@ -44,9 +43,10 @@ pub(crate) struct NormQuantParams {
 
 const _: () = assert!(size_of::<NormParams>() == 120 && size_of::<NormQuantParams>() == 136);
 
-/// Bits of [`NormParams::flags`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Flags(pub(crate) u32);
+flags! {
+    /// Bits of [`NormParams::flags`].
+    Flags
+}
 
 impl Flags {
     const WEIGHT_SAME: Flags = Flags(1 << 0);
@@ -63,20 +63,6 @@ impl Flags {
     pub(crate) const PARAMETERS_READY: Flags = Flags(1 << 11);
     pub(crate) const STREAM: Flags = Flags(1 << 12);
     pub(crate) const QUANTISE_UNROUNDED: Flags = Flags(1 << 13);
-
-    /// This flag where `on`, else none.
-    #[inline]
-    pub(crate) fn when(self, on: bool) -> Flags {
-        if on { self } else { Flags(0) }
-    }
-}
-
-impl BitOr for Flags {
-    type Output = Flags;
-    #[inline]
-    fn bitor(self, other: Flags) -> Flags {
-        Flags(self.0 | other.0)
-    }
 }
 
 impl NormParams {

@@ -3,12 +3,12 @@
 
 //! The twins of the structs in `kernels-cuda/include/opweave/quant_params.cuh`.
 
-use std::ops::BitOr;
-
 use opweave_contract::ops::quantization::ScaleFormat;
 use opweave_device::StreamRef;
 use opweave_tensor::{DType, RawTensor};
 
+use crate::flags::flags;
+use crate::native::fault_buffer;
 use crate::rows::RowCall;
 
 /// How codes and scales are formed: see the header for each field.
@@ -39,9 +39,10 @@ pub(crate) struct QuantParams {
 
 const _: () = assert!(size_of::<CodeParams>() == 16 && size_of::<QuantParams>() == 88);
 
-/// Bits of [`CodeParams::flags`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct CodeFlags(u32);
+flags! {
+    /// Bits of [`CodeParams::flags`].
+    CodeFlags
+}
 
 impl CodeFlags {
     const F8E4M3: CodeFlags = CodeFlags(1 << 0);
@@ -57,17 +58,9 @@ impl CodeFlags {
             DType::F8E5M2 => CodeFlags::F8E5M2,
             _ => CodeFlags(0),
         };
-        let lowest = if i8_range == 128 { CodeFlags::LOWEST_128 } else { CodeFlags(0) };
-        let scale = if format == ScaleFormat::PowerOfTwo { CodeFlags::SCALE_POWER_OF_TWO } else { CodeFlags(0) };
+        let lowest = CodeFlags::LOWEST_128.when(i8_range == 128);
+        let scale = CodeFlags::SCALE_POWER_OF_TWO.when(format == ScaleFormat::PowerOfTwo);
         codes | lowest | scale
-    }
-}
-
-impl BitOr for CodeFlags {
-    type Output = CodeFlags;
-    #[inline]
-    fn bitor(self, other: CodeFlags) -> CodeFlags {
-        CodeFlags(self.0 | other.0)
     }
 }
 
@@ -114,10 +107,7 @@ impl QuantParams {
     /// The same with the stream's buffer for faults of `operation`, if it has one.
     #[inline]
     pub(crate) fn faults(mut self, operation: u32, stream: StreamRef<'_>) -> Self {
-        self.operation = operation;
-        if let Some(buffer) = stream.faults() {
-            self.faults = buffer.device_pointer().cast();
-        }
+        (self.operation, self.faults) = (operation, fault_buffer(stream));
         self
     }
 

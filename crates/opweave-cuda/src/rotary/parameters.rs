@@ -3,10 +3,11 @@
 
 //! The twin of `RotaryParams` in `kernels-cuda/include/opweave/rotary_params.cuh`.
 
-use std::ops::BitOr;
-
 use opweave_device::StreamRef;
 use opweave_tensor::{DType, RawTensor};
+
+use crate::flags::flags;
+use crate::native::fault_buffer;
 
 /// What a kernel of the family is told about one call: see the header for each field.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +41,10 @@ pub(crate) struct RotaryParams {
 
 const _: () = assert!(size_of::<RotaryParams>() == 152);
 
-/// Bits of [`RotaryParams::flags`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Flags(pub(crate) u32);
+flags! {
+    /// Bits of [`RotaryParams::flags`].
+    Flags
+}
 
 impl Flags {
     pub(crate) const INTERLEAVED: Flags = Flags(1 << 0);
@@ -53,20 +55,6 @@ impl Flags {
     const WEIGHT_SAME: Flags = Flags(1 << 5);
     const WEIGHT_F32: Flags = Flags(1 << 6);
     pub(crate) const VECTOR: Flags = Flags(1 << 7);
-
-    /// This flag where `on`, else none.
-    #[inline]
-    pub(crate) fn when(self, on: bool) -> Flags {
-        if on { self } else { Flags(0) }
-    }
-}
-
-impl BitOr for Flags {
-    type Output = Flags;
-    #[inline]
-    fn bitor(self, other: Flags) -> Flags {
-        Flags(self.0 | other.0)
-    }
 }
 
 impl RotaryParams {
@@ -155,10 +143,7 @@ impl RotaryParams {
     /// The same with the stream's buffer for faults of `operation`, if it has one.
     #[inline]
     pub(crate) fn faults(mut self, operation: u32, stream: StreamRef<'_>) -> Self {
-        self.operation = operation;
-        if let Some(buffer) = stream.faults() {
-            self.faults = buffer.device_pointer().cast();
-        }
+        (self.operation, self.faults) = (operation, fault_buffer(stream));
         self
     }
 
