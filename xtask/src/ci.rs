@@ -48,8 +48,7 @@ const STEPS: &[Step] = &[
     Step { name: "main-job", what: "the README's first command, in short form", run: main_job },
     Step { name: "real", what: "the norms on a real model's tensors", run: real },
     Step { name: "valgrind", what: "the odd shapes of the CPU kernels", run: odd_shapes::run },
-    Step { name: "readme-test", what: "the README's test command", run: readme_test },
-    Step { name: "test", what: "the tests, each in a process of its own", run: test },
+    Step { name: "test", what: "the README's second command: all tests", run: test },
 ];
 
 /// Runs the chosen steps.
@@ -120,10 +119,6 @@ fn main_job(root: &Path) -> Result<()> {
     shell(root, &format!("{command} {SHORT}")).run()
 }
 
-fn readme_test(root: &Path) -> Result<()> {
-    shell(root, &readme_commands(root)?.1).run()
-}
-
 fn real(root: &Path) -> Result<()> {
     let model = model::run(root, None)?;
     let tensors = model.join("model.safetensors");
@@ -136,7 +131,7 @@ fn real(root: &Path) -> Result<()> {
 }
 
 fn test(root: &Path) -> Result<()> {
-    Program::cargo(root).args("nextest run --locked --workspace --no-fail-fast").run()
+    shell(root, &readme_commands(root)?.1).run()
 }
 
 /// The README's two commands: the main job and the tests.
@@ -163,6 +158,14 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), STEPS.len());
+    }
+
+    #[test]
+    fn the_script_ends_with_the_readme_s_test_command() {
+        let root = crate::workspace::root().unwrap();
+        let command = readme_commands(&root).unwrap().1;
+        let script = fs::read_to_string(root.join(".ci/run")).unwrap();
+        assert_eq!(script.lines().last(), Some(command.as_str()));
     }
 
     #[test]

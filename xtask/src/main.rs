@@ -15,6 +15,7 @@ mod odd_shapes;
 mod opweave;
 mod package;
 mod process;
+mod tests;
 mod tidy;
 mod workspace;
 
@@ -38,6 +39,8 @@ enum Command {
     Tidy,
     /// Format every file, also those that `cargo fmt` does not see
     Fmt(format::Options),
+    /// Run all tests, with cargo nextest where it is installed
+    Test,
     /// Run every check that a change must pass, and stop at the first that fails
     Ci(ci::Options),
     /// Begin an operator, a kernel or a solution: writes its files and says what is left
@@ -87,6 +90,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Tidy => tidy::run(&root)?,
         Command::Fmt(options) => format::run(&root, &options)?,
+        Command::Test => tests::run(&root)?,
         Command::Ci(options) => ci::run(&root, &options)?,
         Command::New(new) => new::run(&root, &new)?,
         Command::Numerics(arguments) => return opweave::run(&root, "numerics", &arguments),

@@ -18,19 +18,24 @@ const FILTER: &str = "odd_";
 /// # Errors
 /// If valgrind is missing, finds a wrong access or a use of an uninitialised value, if a test fails, or if there is none.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    TESTS.iter().try_for_each(|test| run_one(root, test))
+    let binaries = TESTS.iter().map(|test| build(root, test)).collect::<Result<Vec<_>>>()?;
+    // Valgrind runs a program's threads one at a time: the programs share the cores instead.
+    std::thread::scope(|scope| {
+        let running: Vec<_> =
+            TESTS.iter().zip(&binaries).map(|(test, binary)| scope.spawn(|| run_one(root, test, binary))).collect();
+        running.into_iter().try_for_each(|run| run.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }
 
-fn run_one(root: &Path, test: &str) -> Result<()> {
-    let binary = build(root, test)?;
-    let listed = Program::new(&binary, root).arg(FILTER).args("--list --format terse").read()?;
+fn run_one(root: &Path, test: &str, binary: &Path) -> Result<()> {
+    let listed = Program::new(binary, root).arg(FILTER).args("--list --format terse").read()?;
     let names: Vec<&str> = listed.lines().filter_map(|line| line.strip_suffix(": test")).collect();
     if names.is_empty() {
         bail!("{test} has no test whose name begins with {FILTER}");
     }
     Program::new("valgrind", root)
         .args("--quiet --error-exitcode=9 --leak-check=no")
-        .arg(&binary)
+        .arg(binary)
         .arg(FILTER)
         .args("--test-threads 1")
         .run()

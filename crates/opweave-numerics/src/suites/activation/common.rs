@@ -166,8 +166,8 @@ fn offsets<O: Operator>() -> Vec<Case<O>> {
 pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     let sizes: [(usize, usize, &str, Tier); 6] = [
         (1, 14336, "bf16", Tier::Smoke),
-        (16, 14336, "bf16", Tier::Smoke),
-        (16, 14336, "f32", Tier::Default),
+        (16, 14336, "bf16", Tier::Full),
+        (16, 14336, "f32", Tier::Full),
         (2048, 14336, "bf16", Tier::Default),
         (2048, 14336, "f16", Tier::Full),
         (2048, 14336, "f32", Tier::Full),

@@ -81,7 +81,7 @@ impl Suite for Cases {
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<Embedding>> {
         let sizes: [(usize, usize, usize, &str, Tier); 5] = [
             (1, 1024, 4096, "bf16", Tier::Smoke),
-            (64, 1024, 4096, "bf16", Tier::Default),
+            (64, 1024, 4096, "bf16", Tier::Full),
             (1024, 4096, 4096, "bf16", Tier::Default),
             (8192, 4096, 4096, "bf16", Tier::Full),
             (8192, 4096, 4096, "f32", Tier::Full),

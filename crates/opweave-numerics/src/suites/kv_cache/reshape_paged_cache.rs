@@ -88,9 +88,9 @@ impl Suite for Cases {
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<ReshapePagedCache>> {
         let sizes = [
             (1, "plain", Tier::Smoke),
-            (16, "plain", Tier::Default),
+            (16, "plain", Tier::Full),
             (1024, "plain", Tier::Default),
-            (1024, "f8e4m3_per_tensor", Tier::Default),
+            (1024, "f8e4m3_per_tensor", Tier::Full),
             (16384, "plain", Tier::Full),
             (16384, "f8e4m3_per_tensor", Tier::Full),
         ];

@@ -289,10 +289,10 @@ fn offsets<O: Operator>(shape: &Shape) -> Vec<Case<O>> {
 pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     let sizes: [(usize, usize, &str, Tier); 8] = [
         (1, 4096, "bf16", Tier::Smoke),
-        (16, 4096, "bf16", Tier::Smoke),
+        (16, 4096, "bf16", Tier::Full),
         (16, 4096, "f32", Tier::Default),
-        (64, 8192, "bf16", Tier::Default),
-        (1024, 4096, "f16", Tier::Default),
+        (64, 8192, "bf16", Tier::Full),
+        (1024, 4096, "f16", Tier::Full),
         (4096, 4096, "bf16", Tier::Default),
         (4096, 4096, "f32", Tier::Full),
         (8192, 4096, "bf16", Tier::Full),

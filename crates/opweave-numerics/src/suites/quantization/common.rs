@@ -177,9 +177,9 @@ pub(super) fn every_value(dtype: &str) -> Fill {
 pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     let sizes: [(usize, usize, &str, &str, Tier); 8] = [
         (1, 4096, "bf16", "f8e4m3", Tier::Smoke),
-        (16, 4096, "bf16", "f8e4m3", Tier::Smoke),
-        (16, 4096, "bf16", "i8", Tier::Default),
-        (64, 14336, "bf16", "f8e4m3", Tier::Default),
+        (16, 4096, "bf16", "f8e4m3", Tier::Full),
+        (16, 4096, "bf16", "i8", Tier::Full),
+        (64, 14336, "bf16", "f8e4m3", Tier::Full),
         (8192, 4096, "bf16", "f8e4m3", Tier::Default),
         (8192, 4096, "bf16", "i8", Tier::Default),
         (8192, 4096, "f16", "f8e4m3", Tier::Full),

@@ -59,7 +59,7 @@ impl Suite for Cases {
             let label = format!("t{tokens}_h32x8_d128_bf16");
             Some(case(&label, (32, 8, 128, 128), "bf16", &[], tokens)?.tier(tier))
         };
-        let own = [(1, Tier::Smoke), (16, Tier::Default), (1024, Tier::Default), (8192, Tier::Full)];
+        let own = [(1, Tier::Smoke), (16, Tier::Full), (1024, Tier::Default), (8192, Tier::Full)];
         let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, Tier::Full)));
         core_matrix::with(own.into_iter().filter_map(timed).collect(), matrix)
     }

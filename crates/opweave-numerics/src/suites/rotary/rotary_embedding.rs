@@ -61,8 +61,8 @@ impl Suite for Cases {
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<RotaryEmbedding>> {
         let sizes = [
             (1, "neox", Tier::Smoke),
-            (16, "neox", Tier::Default),
-            (16, "interleaved", Tier::Default),
+            (16, "neox", Tier::Full),
+            (16, "interleaved", Tier::Full),
             (1024, "neox", Tier::Default),
             (8192, "neox", Tier::Full),
             (8192, "interleaved", Tier::Full),

@@ -62,10 +62,10 @@ impl Suite for Cases {
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<Argmax>> {
         let sizes = [
             (1, 128_256, "f32", Tier::Smoke),
-            (1, 152_064, "bf16", Tier::Default),
-            (16, 32_000, "f32", Tier::Default),
+            (1, 152_064, "bf16", Tier::Full),
+            (16, 32_000, "f32", Tier::Full),
             (64, 128_256, "bf16", Tier::Default),
-            (256, 128_256, "bf16", Tier::Default),
+            (256, 128_256, "bf16", Tier::Full),
             (256, 128_256, "f32", Tier::Full),
         ];
         let timed = |(tokens, width, dtype, tier)| {

@@ -176,9 +176,9 @@ fn offsets<O: Operator>() -> Vec<Case<O>> {
 pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     let sizes: [(usize, usize, (&str, &str), Tier); 6] = [
         (1, 32_000, ("bf16", "f32"), Tier::Smoke),
-        (16, 32_000, ("f32", "f32"), Tier::Smoke),
-        (16, 32_000, ("bf16", "bf16"), Tier::Default),
-        (4096, 128, ("bf16", "f32"), Tier::Default),
+        (16, 32_000, ("f32", "f32"), Tier::Full),
+        (16, 32_000, ("bf16", "bf16"), Tier::Full),
+        (4096, 128, ("bf16", "f32"), Tier::Full),
         (1024, 32_000, ("f32", "f32"), Tier::Default),
         (1024, 32_000, ("bf16", "bf16"), Tier::Full),
     ];
