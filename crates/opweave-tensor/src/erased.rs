@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use crate::{Element, RawTensor, TensorMut, TensorRef};
+use crate::{DeviceId, Element, LayoutId, RawTensor, TensorMut, TensorRef};
 
 /// A read-only CPU view whose element type is a value.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,13 @@ pub struct AnyMut<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 
-impl AnyRef<'_> {
+impl<'a> AnyRef<'a> {
+    /// A weight that was packed into these bytes, in the layout `layout`.
+    pub fn packed(bytes: &'a [u8], layout: LayoutId) -> Self {
+        let raw = RawTensor::packed(bytes.as_ptr().cast_mut(), DeviceId::CPU, bytes.len(), layout);
+        AnyRef { raw, memory: PhantomData }
+    }
+
     /// The raw view. It outlives the borrow, so the caller of an unsafe function answers for that.
     #[inline]
     pub fn raw(&self) -> RawTensor {

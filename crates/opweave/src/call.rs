@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use opweave_contract::Operator;
+use opweave_contract::{Clause, ContractError, DynDims, Operator, TensorSpec};
 use opweave_device::{HostStream, StreamRef};
-use opweave_registry::{EnqueueError, Prepared, Workspace};
+use opweave_registry::{EnqueueError, PackedLayout, Prepared, Workspace};
 use opweave_runtime::StateError;
-use opweave_tensor::DeviceId;
+use opweave_tensor::{AnyRef, DeviceId, RawTensor};
 
 /// A call that was refused or failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +21,12 @@ pub enum CallError {
     /// The call breaks the contract, or the launch failed.
     #[error(transparent)]
     Enqueue(#[from] EnqueueError),
+    /// There is nothing to pack.
+    #[error("{operation}: the chosen kernel reads its weight as a plain tensor; pass that to the call")]
+    Plain {
+        /// The operation.
+        operation: &'static str,
+    },
     /// A call on borrowed slices cannot be recorded: a graph would outlive them.
     #[error(
         "{operation}: the stream is capturing, and a graph would outlive the borrowed slices; call `enqueue` with memory that lives as long"
@@ -90,6 +96,64 @@ pub(crate) fn run<O: Operator>(handle: &impl Handle<O>, args: &O::Args, stream: 
         // returns; a host stream that does not record has finished the work by then.
         unsafe { prepared.enqueue(args, Workspace::NONE, StreamRef::host(stream)) }.map_err(CallError::from)
     })
+}
+
+/// Packs a weight, once, into a buffer of the caller's, as the prepared operator reads it best.
+///
+/// - `weight`: the plain weight, as the operator's signature has it.
+/// - `target`: as many bytes as [`Prepared::packed`] says, or more, aligned as it says; calls get them by
+///   [`AnyRef::packed`].
+///
+/// Answers the layout.
+///
+/// # Errors
+/// [`CallError`]: nothing is prepared, the operator reads its weight plain, or a view is not what it should be.
+pub fn pack<'a, O: Operator>(
+    op: &impl Handle<O>,
+    weight: impl Into<AnyRef<'a>>,
+    target: &mut [u8],
+    stream: &HostStream,
+) -> Result<PackedLayout, CallError> {
+    if stream.is_recording() {
+        return Err(CallError::Capturing { operation: O::NAME });
+    }
+    let weight = weight.into().raw();
+    op.with(|prepared| {
+        let Some(layout) = prepared.packed() else { return Err(CallError::Plain { operation: O::NAME }) };
+        let plain = O::describe(prepared.problem());
+        let spec = plain.tensors().find(|spec| spec.packed).ok_or(CallError::Plain { operation: O::NAME })?;
+        plain_weight::<O>(spec, &weight)?;
+        if target.len() < layout.bytes || !(target.as_ptr() as usize).is_multiple_of(layout.align) {
+            let expected = format!("{} bytes aligned to {}", layout.bytes, layout.align);
+            let actual = format!("{} bytes at {:p}", target.len(), target.as_ptr());
+            return Err(refusal::<O>("target", Clause::Layout, expected, actual));
+        }
+        // SAFETY: the weight is a borrowed slice of the problem's shape, the target an exclusive one of the layout's size and
+        // alignment, and a host stream that does not record has finished by the time this returns.
+        unsafe { prepared.pack(&weight, target.as_mut_ptr(), StreamRef::host(stream)) }?;
+        Ok(layout.clone())
+    })
+}
+
+/// Whether a view is the plain weight that `spec` describes: the bounds of its slice were checked when it was made.
+fn plain_weight<O: Operator>(spec: &TensorSpec, weight: &RawTensor) -> Result<(), CallError> {
+    let shape = spec.shape(&DynDims::new(&[]));
+    if weight.dtype() != spec.dtype {
+        return Err(refusal::<O>(spec.name, Clause::DType, spec.dtype.to_string(), weight.dtype().to_string()));
+    }
+    if weight.shape() != shape {
+        return Err(refusal::<O>(spec.name, Clause::Shape, format!("{shape:?}"), format!("{:?}", weight.shape())));
+    }
+    let last = shape.len().saturating_sub(1);
+    if weight.dim(last) > 1 && weight.stride(last) != 1 {
+        let actual = format!("strides {:?}", weight.strides());
+        return Err(refusal::<O>(spec.name, Clause::Stride, format!("stride 1 in dimension {last}"), actual));
+    }
+    Ok(())
+}
+
+fn refusal<O: Operator>(argument: &'static str, clause: Clause, expected: String, actual: String) -> CallError {
+    EnqueueError::from(ContractError { operation: O::NAME, argument, clause, expected, actual }).into()
 }
 
 /// Makes a problem a [`Handle`] on what this process prepared for it on the CPU.

@@ -40,20 +40,20 @@ mod call;
 pub mod ops;
 mod solutions;
 
-pub use call::{CallError, Handle, enqueue, prepared};
+pub use call::{CallError, Handle, enqueue, pack, prepared};
 #[cfg(feature = "cpu")]
 pub use solutions::host_stream;
 pub use solutions::{SolutionError, initialize, platform, runtime};
 
 pub use opweave_contract::{Clause, ContractError, Operator, ProblemError, Promise};
 pub use opweave_device::{DeviceKey, HostStream, LaunchError, StreamRef};
-pub use opweave_registry::{EnqueueError, ExecutionMode, Prepared, Workspace};
+pub use opweave_registry::{EnqueueError, ExecutionMode, PackedLayout, Prepared, Workspace};
 pub use opweave_runtime::{
     Bindings, Config, Demands, Environment, InitializeError, Profile, Request, Runtime, RuntimeBuilder, StateError,
 };
 pub use opweave_tensor::{
-    AnyMut, AnyRef, DType, DeviceId, DeviceKind, F8E4M3, F8E5M2, F8E8M0, Output, RawTensor, TensorMut, TensorRef,
-    ViewError,
+    AnyMut, AnyRef, DType, DeviceId, DeviceKind, F8E4M3, F8E5M2, F8E8M0, LayoutId, Output, RawTensor, TensorMut,
+    TensorRef, ViewError,
 };
 
 pub use {

@@ -19,6 +19,7 @@ macro_rules! family {
 pub mod activation;
 pub mod embedding;
 pub mod kv_cache;
+pub mod linear;
 pub mod normalization;
 pub mod quantization;
 pub mod rotary;
@@ -37,6 +38,7 @@ pub const FAMILIES: &[&[OperationDecl]] = &[
     kv_cache::OPERATIONS,
     activation::OPERATIONS,
     softmax::OPERATIONS,
+    linear::OPERATIONS,
 ];
 
 /// Every operation of this workspace.
@@ -71,5 +73,6 @@ macro_rules! operators {
         $crate::kv_cache_operators!($then $($with)*);
         $crate::activation_operators!($then $($with)*);
         $crate::softmax_operators!($then $($with)*);
+        $crate::linear_operators!($then $($with)*);
     };
 }

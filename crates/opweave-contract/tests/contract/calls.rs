@@ -34,8 +34,12 @@ fn values(fact: &FactParam) -> Vec<String> {
 pub(crate) fn problems<O: Operator>() -> Vec<O::Problem> {
     let facts = O::signature().facts;
     let required = |f: &&FactParam| f.default.is_none();
-    let base: Vec<(&str, String)> = facts.iter().filter(required).map(|f| (f.name, values(f)[0].clone())).collect();
+    let mut base: Vec<(&str, String)> = facts.iter().filter(required).map(|f| (f.name, values(f)[0].clone())).collect();
     let text = |pairs: &[(&str, String)]| pairs.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>();
+    // A size that must be a multiple of a larger one.
+    if O::problem_from(&text(&base)).is_err() {
+        base.iter_mut().filter(|(_, value)| value == "8").for_each(|(_, value)| *value = "128".to_owned());
+    }
     let mut problems = vec![O::problem_from(&text(&base)).unwrap()];
     for fact in facts {
         for value in values(fact) {

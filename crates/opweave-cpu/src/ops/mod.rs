@@ -18,6 +18,7 @@ macro_rules! rows {
 mod activation;
 mod embedding;
 mod kv_cache;
+mod linear;
 mod normalization;
 mod quantization;
 mod rotary;

@@ -17,6 +17,7 @@ mod activation;
 mod core_matrix;
 mod embedding;
 mod kv_cache;
+mod linear;
 mod normalization;
 mod quantization;
 mod rotary;

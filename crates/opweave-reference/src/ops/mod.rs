@@ -11,6 +11,7 @@ macro_rules! modules {
 pub mod activation;
 pub mod embedding;
 pub mod kv_cache;
+pub mod linear;
 pub mod normalization;
 pub mod quantization;
 pub mod rotary;

@@ -18,6 +18,7 @@ macro_rules! functions {
 mod activation;
 mod embedding;
 mod kv_cache;
+mod linear;
 mod normalization;
 mod quantization;
 mod rotary;
@@ -27,6 +28,7 @@ mod softmax;
 pub use activation::*;
 pub use embedding::*;
 pub use kv_cache::*;
+pub use linear::*;
 pub use normalization::*;
 pub use quantization::*;
 pub use rotary::*;

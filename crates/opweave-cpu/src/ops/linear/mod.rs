@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Launchers of the linear family.
+
+opweave_contract::linear_operators!(modules);

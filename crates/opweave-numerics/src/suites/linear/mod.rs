@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The linear family.
+
+opweave_contract::linear_operators!(modules);
+
+mod common;
