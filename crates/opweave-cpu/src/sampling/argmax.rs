@@ -117,13 +117,28 @@ impl<T: Elem> RowKernel for Body<'_, T> {
 /// - `row` is a row of the call.
 #[inline(always)]
 unsafe fn write(call: &ArgmaxCall, row: usize, result: u64) {
-    let index = !(result as u32);
+    // SAFETY: the caller's clause.
+    unsafe { write_index(call.out, call.index, row, index_of(result)) }
+}
+
+/// The index in a result.
+#[inline(always)]
+pub(super) fn index_of(result: u64) -> usize {
+    !(result as u32) as usize
+}
+
+/// Writes the index of a row.
+///
+/// # Safety
+/// - `out` is valid for writing an index of dtype `dtype` at `row`.
+#[inline(always)]
+pub(super) unsafe fn write_index(out: *mut u8, dtype: DType, row: usize, index: usize) {
     // SAFETY: the caller's clause; the index fits every dtype, since a row has at most 2^30 columns.
     unsafe {
-        match call.index {
-            DType::I64 => call.out.cast::<i64>().add(row).write(i64::from(index)),
-            DType::I32 => call.out.cast::<i32>().add(row).write(index as i32),
-            _ => call.out.cast::<u32>().add(row).write(index),
+        match dtype {
+            DType::I64 => out.cast::<i64>().add(row).write(index as i64),
+            DType::I32 => out.cast::<i32>().add(row).write(index as i32),
+            _ => out.cast::<u32>().add(row).write(index as u32),
         }
     }
 }
@@ -136,11 +151,11 @@ fn result(order: u32, index: usize) -> u64 {
 
 /// Above and below what [`order`] gives.
 const NAN_FIRST: u32 = u32::MAX;
-const NAN_LAST: u32 = 0;
+pub(super) const NAN_LAST: u32 = 0;
 
 /// The place of a number in the order of numbers; both zeros have one.
 #[inline(always)]
-fn order(number: f32) -> u32 {
+pub(super) fn order(number: f32) -> u32 {
     let bits = (number + 0.0).to_bits();
     if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
 }
@@ -154,7 +169,7 @@ const BLOCK: usize = 2048;
 /// # Safety
 /// - `p` is valid for reading the columns.
 #[inline(always)]
-unsafe fn best<S: Simd, T: Elem, const NAN_IS_FIRST: bool>(s: S, p: *const T, columns: Range<usize>) -> u64 {
+pub(super) unsafe fn best<S: Simd, T: Elem, const NAN_IS_FIRST: bool>(s: S, p: *const T, columns: Range<usize>) -> u64 {
     let (mut most, mut place) = (f32::NEG_INFINITY, columns.clone());
     // SAFETY: the caller's clause: all columns are among those.
     unsafe {

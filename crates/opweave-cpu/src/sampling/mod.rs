@@ -4,5 +4,7 @@
 //! The sampling family.
 
 mod argmax;
+mod draw;
 
 pub use argmax::{ArgmaxCall, argmax};
+pub use draw::{DrawCall, Parameters, draw};

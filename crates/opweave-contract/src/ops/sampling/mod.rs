@@ -11,6 +11,7 @@ macro_rules! sampling_operators {
         $then! {
             [$($with)*] sampling:
             argmax: Argmax,
+            top_k_top_p_sampling: TopKTopPSampling,
         }
     };
 }

@@ -5,4 +5,4 @@
 
 opweave_contract::sampling_operators!(functions);
 
-pub use opweave_contract::ops::sampling::NanOrder;
+pub use opweave_contract::ops::sampling::{FilterOrder, NanOrder, TemperatureAt};
