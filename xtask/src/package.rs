@@ -2,6 +2,8 @@
 // Copyright 2026 The opweave authors
 //! Every published crate packs and builds from its package alone.
 
+mod user;
+
 use std::env;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -48,7 +50,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     cargo.run()?;
     sizes(&metadata, &packages)?;
     println!("package: {} packages build from what they hold", packages.len());
-    Ok(())
+    user::run(root, &metadata, &packages)
 }
 
 /// A home for cargo that knows every downloaded package and no unpacked one of ours.
