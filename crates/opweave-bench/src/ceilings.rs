@@ -193,7 +193,7 @@ mod tests {
             Ok(())
         }
         fn sample(&mut self) -> Result<Sample, SubjectError> {
-            Ok(Sample { completion_us: self.0, enqueue_us: None })
+            Ok(Sample::completion(self.0))
         }
     }
 
@@ -239,7 +239,7 @@ mod tests {
                 self.0 += 1;
                 // 7 of the estimate, then 5 and 20 in each round.
                 let slow = (32..57).contains(&self.0);
-                Ok(Sample { completion_us: if slow { 2000.0 } else { 1000.0 }, enqueue_us: None })
+                Ok(Sample::completion(if slow { 2000.0 } else { 1000.0 }))
             }
         }
         assert_eq!(best_of(&mut Disturbed(0), &Frozen, &Interrupt::default()).unwrap(), Some(1000.0));

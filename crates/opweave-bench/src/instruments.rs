@@ -123,7 +123,7 @@ impl Subject for Transfer<'_> {
         let start = Instant::now();
         self.launch()?;
         self.stream.synchronize().map_err(failed)?;
-        Ok(Sample { completion_us: start.elapsed().as_secs_f64() * 1e6, enqueue_us: None })
+        Ok(Sample::completion(start.elapsed().as_secs_f64() * 1e6))
     }
 }
 
@@ -189,7 +189,7 @@ impl Subject for MultiplyAdd<'_> {
     fn sample(&mut self) -> Result<Sample, SubjectError> {
         let start = Instant::now();
         self.run()?;
-        Ok(Sample { completion_us: start.elapsed().as_secs_f64() * 1e6, enqueue_us: None })
+        Ok(Sample::completion(start.elapsed().as_secs_f64() * 1e6))
     }
 }
 

@@ -11,6 +11,7 @@ pub mod caches;
 pub mod ceilings;
 pub mod compare;
 pub mod instruments;
+mod kernels;
 pub mod measurement;
 pub mod protocol;
 mod replay;

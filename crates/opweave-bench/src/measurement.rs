@@ -95,6 +95,8 @@ named! {
         Completion = "completion",
         /// Until the host is free again.
         Enqueue = "enqueue",
+        /// From the start of the first kernel to the end of the last, with the gaps between them.
+        Span = "span",
     }
 }
 

@@ -31,6 +31,6 @@ impl ReplayTimer {
         self.after.record(stream.borrow()).map_err(failed)?;
         stream.synchronize().map_err(failed)?;
         let us = self.after.elapsed_us(&*self.before).map_err(failed)?;
-        Ok(Sample { completion_us: us / calls as f64, enqueue_us: None })
+        Ok(Sample::completion(us / calls as f64))
     }
 }

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use opweave_device::{Buffer, Device, DeviceError, DeviceInfo, DeviceKey, FaultSink, Stream};
+use opweave_device::{Activity, Buffer, Device, DeviceError, DeviceInfo, DeviceKey, FaultSink, Stream};
 use opweave_tensor::DeviceId;
 
-use crate::{Context, CudaBuffer, CudaFaults, CudaStream};
+use crate::{Context, CudaActivity, CudaBuffer, CudaFaults, CudaStream};
 
 /// A GPU with memory and streams of opweave's own.
 #[derive(Debug)]
@@ -58,5 +58,9 @@ impl Device for CudaDevice {
 
     fn has_graphs(&self) -> bool {
         true
+    }
+
+    fn activity(&self) -> Result<Box<dyn Activity>, DeviceError> {
+        Ok(Box::new(CudaActivity::start(self.context.device())?))
     }
 }

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! The driver's functions, loaded by name.
-//!
-//! All of them are looked up at once, so that a driver which lacks one is refused with that name instead of failing at the
-//! first call of it. Names and signatures are those of the CUDA driver API's reference.
+//! The driver's functions. Names and signatures are those of the CUDA driver API's reference.
 
-use std::ffi::{CStr, OsStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use libloading::Library;
 use opweave_device::DeviceError;
 use opweave_tensor::DeviceId;
+
+use crate::library::{LoadError, first, foreign_functions};
 
 /// `CUresult`.
 pub(crate) type Status = c_int;
@@ -21,35 +19,6 @@ pub(crate) type Address = u64;
 
 pub(crate) const SUCCESS: Status = 0;
 pub(crate) const ERROR_NO_DEVICE: Status = 100;
-
-/// Why there is no driver to call.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LoadError {
-    /// It is not installed.
-    #[error("{library} was not found: {reason}")]
-    Absent {
-        /// The names that were tried.
-        library: String,
-        /// What the loader said.
-        reason: String,
-    },
-    /// It is a file that does not load.
-    #[error("{library} does not load: {reason}")]
-    Broken {
-        /// The file.
-        library: String,
-        /// What the loader said.
-        reason: String,
-    },
-    /// It is older than every driver that opweave can use.
-    #[error("{library} has no symbol `{symbol}`: the driver is too old")]
-    Symbol {
-        /// The file.
-        library: String,
-        /// The symbol.
-        symbol: String,
-    },
-}
 
 /// `CUlaunchConfig`.
 #[repr(C)]
@@ -73,86 +42,60 @@ pub(crate) struct LaunchAttribute {
 
 const _: () = assert!(size_of::<LaunchConfig>() == 56 && size_of::<LaunchAttribute>() == 72);
 
-macro_rules! driver {
-    ($($field:ident = $symbol:literal($($argument:ty),*);)*) => {
-        /// The functions of a loaded driver.
-        pub struct Driver {
-            // Behind the functions, which are its.
-            _library: Library,
-            name: String,
-            $(pub(crate) $field: unsafe extern "C" fn($($argument),*) -> Status,)*
-        }
-
-        impl Driver {
-            fn resolve(library: Library, name: &str) -> Result<Self, LoadError> {
-                $(
-                    // SAFETY: the symbol is a function of this type by the driver API's reference.
-                    let $field = unsafe { library.get::<unsafe extern "C" fn($($argument),*) -> Status>(concat!($symbol, "\0").as_bytes()) };
-                    let $field = match $field {
-                        Ok(symbol) => *symbol,
-                        Err(_) => return Err(LoadError::Symbol { library: name.to_owned(), symbol: $symbol.to_owned() }),
-                    };
-                )*
-                Ok(Driver { _library: library, name: name.to_owned(), $($field,)* })
-            }
-
-            /// The symbols that a driver must have.
-            pub const SYMBOLS: &[&str] = &[$($symbol),*];
-        }
-    };
-}
-
-driver! {
-    init = "cuInit"(c_uint);
-    driver_version = "cuDriverGetVersion"(*mut c_int);
-    device_count = "cuDeviceGetCount"(*mut c_int);
-    device_get = "cuDeviceGet"(*mut c_int, c_int);
-    device_name = "cuDeviceGetName"(*mut c_char, c_int, c_int);
-    device_uuid = "cuDeviceGetUuid_v2"(*mut [u8; 16], c_int);
-    device_memory = "cuDeviceTotalMem_v2"(*mut usize, c_int);
-    device_attribute = "cuDeviceGetAttribute"(*mut c_int, c_int, c_int);
-    primary_retain = "cuDevicePrimaryCtxRetain"(*mut Opaque, c_int);
-    primary_release = "cuDevicePrimaryCtxRelease_v2"(c_int);
-    context_push = "cuCtxPushCurrent_v2"(Opaque);
-    context_pop = "cuCtxPopCurrent_v2"(*mut Opaque);
-    context_current = "cuCtxGetCurrent"(*mut Opaque);
-    context_synchronize = "cuCtxSynchronize"();
-    memory_allocate = "cuMemAlloc_v2"(*mut Address, usize);
-    memory_free = "cuMemFree_v2"(Address);
-    memory_to_device = "cuMemcpyHtoD_v2"(Address, *const c_void, usize);
-    memory_to_host = "cuMemcpyDtoH_v2"(*mut c_void, Address, usize);
-    memory_set = "cuMemsetD8_v2"(Address, u8, usize);
-    stream_create = "cuStreamCreate"(*mut Opaque, c_uint);
-    stream_destroy = "cuStreamDestroy_v2"(Opaque);
-    stream_synchronize = "cuStreamSynchronize"(Opaque);
-    stream_capturing = "cuStreamIsCapturing"(Opaque, *mut c_int);
-    capture_begin = "cuStreamBeginCapture_v2"(Opaque, c_uint);
-    capture_end = "cuStreamEndCapture"(Opaque, *mut Opaque);
-    graph_nodes = "cuGraphGetNodes"(Opaque, *mut Opaque, *mut usize);
-    graph_instantiate = "cuGraphInstantiateWithFlags"(*mut Opaque, Opaque, u64);
-    graph_destroy = "cuGraphDestroy"(Opaque);
-    graph_launch = "cuGraphLaunch"(Opaque, Opaque);
-    executable_destroy = "cuGraphExecDestroy"(Opaque);
-    event_create = "cuEventCreate"(*mut Opaque, c_uint);
-    event_record = "cuEventRecord"(Opaque, Opaque);
-    event_synchronize = "cuEventSynchronize"(Opaque);
-    event_elapsed = "cuEventElapsedTime"(*mut f32, Opaque, Opaque);
-    event_destroy = "cuEventDestroy_v2"(Opaque);
-    module_load = "cuModuleLoadData"(*mut Opaque, *const c_void);
-    module_unload = "cuModuleUnload"(Opaque);
-    module_function = "cuModuleGetFunction"(*mut Opaque, Opaque, *const c_char);
-    function_attribute = "cuFuncSetAttribute"(Opaque, c_int, c_int);
-    active_clusters = "cuOccupancyMaxActiveClusters"(*mut c_int, Opaque, *const LaunchConfig);
-    launch = "cuLaunchKernelEx"(*const LaunchConfig, Opaque, *mut *mut c_void, *mut *mut c_void);
-    error_name = "cuGetErrorName"(Status, *mut *const c_char);
-    error_string = "cuGetErrorString"(Status, *mut *const c_char);
+foreign_functions! {
+    /// The functions of a loaded driver.
+    pub struct Driver {
+        init = "cuInit"(c_uint);
+        driver_version = "cuDriverGetVersion"(*mut c_int);
+        device_count = "cuDeviceGetCount"(*mut c_int);
+        device_get = "cuDeviceGet"(*mut c_int, c_int);
+        device_name = "cuDeviceGetName"(*mut c_char, c_int, c_int);
+        device_uuid = "cuDeviceGetUuid_v2"(*mut [u8; 16], c_int);
+        device_memory = "cuDeviceTotalMem_v2"(*mut usize, c_int);
+        device_attribute = "cuDeviceGetAttribute"(*mut c_int, c_int, c_int);
+        primary_retain = "cuDevicePrimaryCtxRetain"(*mut Opaque, c_int);
+        primary_release = "cuDevicePrimaryCtxRelease_v2"(c_int);
+        context_push = "cuCtxPushCurrent_v2"(Opaque);
+        context_pop = "cuCtxPopCurrent_v2"(*mut Opaque);
+        context_current = "cuCtxGetCurrent"(*mut Opaque);
+        context_synchronize = "cuCtxSynchronize"();
+        memory_allocate = "cuMemAlloc_v2"(*mut Address, usize);
+        memory_free = "cuMemFree_v2"(Address);
+        memory_to_device = "cuMemcpyHtoD_v2"(Address, *const c_void, usize);
+        memory_to_host = "cuMemcpyDtoH_v2"(*mut c_void, Address, usize);
+        memory_set = "cuMemsetD8_v2"(Address, u8, usize);
+        stream_create = "cuStreamCreate"(*mut Opaque, c_uint);
+        stream_destroy = "cuStreamDestroy_v2"(Opaque);
+        stream_synchronize = "cuStreamSynchronize"(Opaque);
+        stream_capturing = "cuStreamIsCapturing"(Opaque, *mut c_int);
+        capture_begin = "cuStreamBeginCapture_v2"(Opaque, c_uint);
+        capture_end = "cuStreamEndCapture"(Opaque, *mut Opaque);
+        graph_nodes = "cuGraphGetNodes"(Opaque, *mut Opaque, *mut usize);
+        graph_instantiate = "cuGraphInstantiateWithFlags"(*mut Opaque, Opaque, u64);
+        graph_destroy = "cuGraphDestroy"(Opaque);
+        graph_launch = "cuGraphLaunch"(Opaque, Opaque);
+        executable_destroy = "cuGraphExecDestroy"(Opaque);
+        event_create = "cuEventCreate"(*mut Opaque, c_uint);
+        event_record = "cuEventRecord"(Opaque, Opaque);
+        event_synchronize = "cuEventSynchronize"(Opaque);
+        event_elapsed = "cuEventElapsedTime"(*mut f32, Opaque, Opaque);
+        event_destroy = "cuEventDestroy_v2"(Opaque);
+        module_load = "cuModuleLoadData"(*mut Opaque, *const c_void);
+        module_unload = "cuModuleUnload"(Opaque);
+        module_function = "cuModuleGetFunction"(*mut Opaque, Opaque, *const c_char);
+        function_attribute = "cuFuncSetAttribute"(Opaque, c_int, c_int);
+        active_clusters = "cuOccupancyMaxActiveClusters"(*mut c_int, Opaque, *const LaunchConfig);
+        launch = "cuLaunchKernelEx"(*const LaunchConfig, Opaque, *mut *mut c_void, *mut *mut c_void);
+        error_name = "cuGetErrorName"(Status, *mut *const c_char);
+        error_string = "cuGetErrorString"(Status, *mut *const c_char);
+    }
 }
 
 /// The names of the driver's library, in the order in which they are tried.
 #[cfg(windows)]
-const NAMES: &[&str] = &["nvcuda.dll"];
+const NAMES: [&str; 1] = ["nvcuda.dll"];
 #[cfg(not(windows))]
-const NAMES: &[&str] = &["libcuda.so.1", "libcuda.so"];
+const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
 impl Driver {
     /// Loads the system's driver.
@@ -160,33 +103,7 @@ impl Driver {
     /// # Errors
     /// [`LoadError`].
     pub fn load() -> Result<Self, LoadError> {
-        let mut reasons = Vec::new();
-        for name in NAMES {
-            match Driver::open(name) {
-                Err(LoadError::Absent { reason, .. }) => reasons.push(reason),
-                found => return found,
-            }
-        }
-        Err(LoadError::Absent { library: NAMES.join(", "), reason: reasons.join("; ") })
-    }
-
-    /// Loads a driver from this file, or by this name on the system's search path.
-    ///
-    /// # Errors
-    /// [`LoadError`].
-    pub fn open(name: impl AsRef<OsStr>) -> Result<Self, LoadError> {
-        let name = name.as_ref();
-        let shown = name.to_string_lossy().into_owned();
-        // SAFETY: the driver's initialisers may run in any program.
-        match unsafe { Library::new(name) } {
-            Ok(library) => Driver::resolve(library, &shown),
-            Err(error) => Err(refused(shown, &error)),
-        }
-    }
-
-    /// The file or name that it was loaded by.
-    pub fn name(&self) -> &str {
-        &self.name
+        first(&NAMES.map(str::to_owned), |name| Driver::open(name))
     }
 
     /// The newest version of CUDA that the driver serves, as `1000 * major + 10 * minor`.
@@ -236,21 +153,5 @@ impl Driver {
 impl std::fmt::Debug for Driver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "CUDA driver {}", self.name)
-    }
-}
-
-/// Whether the file is missing, or there and no good: the loader's text is all there is to tell.
-fn refused(library: String, error: &libloading::Error) -> LoadError {
-    let mut reason = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(inner) = source {
-        reason = inner.to_string();
-        source = inner.source();
-    }
-    let missing_itself = reason.contains(&format!("{library}: cannot open shared object file"));
-    if missing_itself && !std::path::Path::new(&library).exists() {
-        LoadError::Absent { library, reason }
-    } else {
-        LoadError::Broken { library, reason }
     }
 }

@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 use opweave_device::{Backend, BackendState, DeviceError, DeviceInfo, DeviceKey, Limits};
 use opweave_tensor::{DeviceId, DeviceKind};
 
-use crate::driver::{Driver, ERROR_NO_DEVICE, LoadError, SUCCESS};
+use crate::driver::{Driver, ERROR_NO_DEVICE, SUCCESS};
+use crate::library::LoadError;
 
 /// `CU_DEVICE_ATTRIBUTE_*`.
 pub(crate) mod attribute {

@@ -10,22 +10,26 @@
 
 mod buffer;
 mod context;
+mod cupti;
 mod device;
 mod driver;
 mod fault;
 mod graph;
 mod instance;
 mod launch;
+mod library;
 mod module;
 mod stream;
 
 pub use buffer::CudaBuffer;
 pub use context::{Context, Current};
+pub use cupti::{CudaActivity, Cupti};
 pub use device::CudaDevice;
-pub use driver::{Driver, LoadError};
+pub use driver::Driver;
 pub use fault::CudaFaults;
 pub use graph::{CudaEvent, CudaGraph};
 pub use instance::{backend, driver};
 pub use launch::{BareLaunch, Grid, Launch};
+pub use library::LoadError;
 pub use module::{Function, Module};
 pub use stream::{BorrowedStream, CudaStream};

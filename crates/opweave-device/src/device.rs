@@ -5,7 +5,7 @@
 
 use opweave_tensor::DeviceId;
 
-use crate::{Buffer, DeviceError, DeviceInfo, DeviceKey, FaultSink, Stream};
+use crate::{Activity, Buffer, DeviceError, DeviceInfo, DeviceKey, FaultSink, Stream};
 
 /// A device with memory and streams of its own: for harnesses. Serving needs none of it.
 pub trait Device: Send + Sync {
@@ -32,6 +32,16 @@ pub trait Device: Send + Sync {
     fn faults(&self) -> Result<Box<dyn FaultSink>, DeviceError>;
     /// Whether streams can be captured.
     fn has_graphs(&self) -> bool;
+    /// Has the device keep a record of each kernel from now on.
+    ///
+    /// # Errors
+    /// [`DeviceError`] where the device has no such records, or the library that keeps them is missing or refuses.
+    fn activity(&self) -> Result<Box<dyn Activity>, DeviceError> {
+        Err(DeviceError::State {
+            device: self.id(),
+            what: "there are no activity records of single kernels".to_owned(),
+        })
+    }
 }
 
 /// The caller's communicator of several ranks, for collectives.

@@ -10,6 +10,7 @@
 //! Selection never touches a device: it looks at a [`DeviceKey`], which can be written down for machines that are not
 //! there.
 
+mod activity;
 mod buffer;
 pub mod cpu;
 mod device;
@@ -24,6 +25,7 @@ mod platform;
 mod stream;
 mod target;
 
+pub use activity::{Activity, KernelSpan};
 pub use buffer::Buffer;
 pub use device::{Communicator, Device};
 pub use error::{DeviceError, LaunchError};

@@ -104,13 +104,13 @@ impl Bench<'_> {
             _ => None,
         };
         if self.config.selectors.mode == Mode::Eager {
-            return Ok(Box::new(Eager::new(twins(arranged.turns)?, self.stream, flush, self.timer)?));
+            return Ok(Box::new(Eager::new(twins(arranged.turns)?, self.stream, flush, self.timer, self.activity)?));
         }
         let mut graphs = Vec::with_capacity(arranged.turns);
         for _ in 0..arranged.turns {
             graphs.push(Captured::new(twins(arranged.sets)?, arranged.calls, self.stream, self.ahead())?);
         }
-        Ok(Box::new(Replay::new(graphs, arranged.calls, self.stream, flush)?))
+        Ok(Box::new(Replay::new(graphs, arranged.calls, self.stream, flush, self.activity)?))
     }
 
     /// The instruments of a device that works by itself, where work can run ahead of what is timed.
@@ -122,7 +122,7 @@ impl Bench<'_> {
     /// Calls in a graph: the protocol's number, halved until ten replays fit half the time limit.
     fn graph_calls(&self, case: &dyn PreparedCase) -> Result<usize, SampleError> {
         let twin = case.twin().map_err(failed)?;
-        let mut once = Eager::new(vec![twin], self.stream, None, Timer::Wall)?;
+        let mut once = Eager::new(vec![twin], self.stream, None, Timer::Wall, None)?;
         once.sample()?;
         let us = once.sample()?.completion_us;
         let mut calls = self.config.protocol.graph_calls.max(1);

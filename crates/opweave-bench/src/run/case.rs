@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use opweave_device::Stream;
+use opweave_device::{Activity, Stream};
 use opweave_numerics::Verdict;
 use opweave_numerics::harness::{CaseError, PreparedCase, PreparedSource};
 use opweave_numerics::report::Implementation;
@@ -28,6 +28,8 @@ pub(super) struct Bench<'a> {
     pub(super) ground: &'a BenchGround<'a>,
     pub(super) stream: &'a dyn Stream,
     pub(super) timer: Timer,
+    /// The device's records of its kernels, where the timer reads them.
+    pub(super) activity: Option<&'a dyn Activity>,
     pub(super) clock: HostClock,
     /// References outside this process, in the order in which they were named.
     pub(super) references: Vec<RefCell<Adapter>>,

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use opweave_device::{DeviceKind, Instruments};
+use opweave_device::{Activity, Device, DeviceKind, Instruments};
 use opweave_numerics::{Config, Ground, Mode, RunError};
 use thiserror::Error;
 
@@ -115,16 +115,29 @@ pub(super) fn timer(config: &BenchConfig, kind: DeviceKind) -> Result<Timer, Ben
     };
     let Some(timer) = config.timer else { return Ok(own) };
     let reason = match (mode, timer) {
-        (Mode::Eager, Timer::Wall | Timer::Event) | (Mode::Graph, Timer::Graph) => return Ok(timer),
-        (Mode::Eager, Timer::Kernel) => {
-            "there are no activity records of single kernels; `event` is the interval around the call".to_owned()
-        }
-        (Mode::Graph, Timer::GraphKernel) => {
-            "there are no activity records of single kernels; `graph` is the interval of a replay".to_owned()
-        }
+        (Mode::Eager, Timer::Wall | Timer::Event | Timer::Kernel) => return Ok(timer),
+        (Mode::Graph, Timer::Graph | Timer::GraphKernel) => return Ok(timer),
         (_, Timer::Distributed) => "one process is no distributed run".to_owned(),
-        (Mode::Eager, _) => "a single call is timed by `wall` or `event`".to_owned(),
-        (Mode::Graph, _) => "a replay is timed by `graph`".to_owned(),
+        (Mode::Eager, _) => "a single call is timed by `wall`, `event` or `kernel`".to_owned(),
+        (Mode::Graph, _) => "a replay is timed by `graph` or `graph_kernel`".to_owned(),
     };
-    Err(BenchError::Timer { timer, mode, device: config.selectors.device.clone(), reason })
+    Err(refused(config, timer, reason))
+}
+
+/// The device's records of its kernels, if the timer reads them. There is no other way to get its times.
+pub(super) fn activity(
+    config: &BenchConfig,
+    timer: Timer,
+    device: &dyn Device,
+) -> Result<Option<Box<dyn Activity>>, BenchError> {
+    let instead = match timer {
+        Timer::Kernel => "`event` is the interval around the call",
+        Timer::GraphKernel => "`graph` is the interval of a replay",
+        _ => return Ok(None),
+    };
+    device.activity().map(Some).map_err(|error| refused(config, timer, format!("{error}; {instead}")))
+}
+
+fn refused(config: &BenchConfig, timer: Timer, reason: String) -> BenchError {
+    BenchError::Timer { timer, mode: config.selectors.mode, device: config.selectors.device.clone(), reason }
 }

@@ -57,6 +57,7 @@ pub fn run(
     let absent = |reason: String| BenchError::Device { device: selectors.device.clone(), reason };
     let device = ground.numerics.device.map_err(|reason| absent(reason.to_owned()))?;
     let timer = config::timer(config, device.key().kind())?;
+    let activity = config::activity(config, timer, &**device)?;
     let generator = generator(config)?;
     let planned = plan::plan(config, &ground.numerics, device.key())?;
     distinct(&planned)?;
@@ -65,7 +66,8 @@ pub fn run(
         ground.instruments.map(|i| DeviceProbe::new(&**device, i, &*stream, ground.caches.last_level_bytes));
     let mut report = blank(config, ground);
     let references = references(config)?;
-    let bench = Bench { config, ground, stream: &*stream, timer, clock: HostClock::default(), references };
+    let activity = activity.as_deref();
+    let bench = Bench { config, ground, stream: &*stream, timer, activity, clock: HostClock::default(), references };
     // A place that cannot be written is found out before the run, not after it.
     save(&report, selectors.output.as_deref())?;
     progress.started(planned.len());

@@ -25,13 +25,16 @@ pub(super) struct Timed<'a> {
     pub(super) ceiling: Option<f64>,
 }
 
-/// The completion series, and that of the enqueue where the timer tells it.
+/// The completion series, and those of the enqueue and the span where the timer tells them.
 pub(super) fn series(timed: &Timed<'_>) -> Result<Vec<Series>, SampleError> {
     let mut all = vec![one(timed, Metric::Completion, |s| Some(s.completion_us))?];
     if timed.taken.rounds.iter().flatten().all(|s| s.enqueue_us.is_some())
         && timed.taken.rounds.iter().any(|r| !r.is_empty())
     {
         all.push(one(timed, Metric::Enqueue, |s| s.enqueue_us)?);
+    }
+    if timed.taken.rounds.iter().flatten().any(|s| s.span_us.is_some()) {
+        all.push(one(timed, Metric::Span, |s| s.span_us)?);
     }
     Ok(all)
 }

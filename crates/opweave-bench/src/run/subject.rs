@@ -5,11 +5,12 @@
 
 use std::time::Instant;
 
-use opweave_device::{Event, Graph, Instruments, Stream};
+use opweave_device::{Activity, Event, Graph, Instruments, Stream};
 use opweave_numerics::harness::PreparedCase;
 
 use super::cold::Flush;
 use crate::instruments::failed;
+use crate::kernels;
 use crate::measurement::Timer;
 use crate::replay::ReplayTimer;
 use crate::sampler::{Sample, Subject, SubjectError};
@@ -21,21 +22,34 @@ pub(super) struct Eager<'a> {
     used: bool,
     stream: &'a dyn Stream,
     flush: Option<Flush<'a>>,
-    events: Option<(Box<dyn Event>, Box<dyn Event>)>,
+    interval: Interval<'a>,
+}
+
+/// What tells the time of a call.
+enum Interval<'a> {
+    /// The host's clock.
+    Wall,
+    /// Two events on the stream.
+    Events(Box<dyn Event>, Box<dyn Event>),
+    /// The device's records of its kernels.
+    Kernels(&'a dyn Activity),
 }
 
 impl<'a> Eager<'a> {
+    /// Single calls timed by the device's records if there are any, by events, or by the host's clock.
     pub(super) fn new(
         sets: Vec<Box<dyn PreparedCase>>,
         stream: &'a dyn Stream,
         flush: Option<Flush<'a>>,
         timer: Timer,
+        activity: Option<&'a dyn Activity>,
     ) -> Result<Self, SubjectError> {
-        let events = match timer {
-            Timer::Event => Some((stream.event().map_err(failed)?, stream.event().map_err(failed)?)),
-            _ => None,
+        let interval = match (timer, activity) {
+            (Timer::Kernel, Some(activity)) => Interval::Kernels(activity),
+            (Timer::Event, _) => Interval::Events(stream.event().map_err(failed)?, stream.event().map_err(failed)?),
+            _ => Interval::Wall,
         };
-        Ok(Self { sets, at: 0, used: false, stream, flush, events })
+        Ok(Self { sets, at: 0, used: false, stream, flush, interval })
     }
 }
 
@@ -53,29 +67,36 @@ impl Subject for Eager<'_> {
             self.stream.synchronize().map_err(failed)?;
         }
         self.used = true;
-        Ok(())
+        match self.interval {
+            Interval::Kernels(activity) => kernels::forget(activity, self.stream),
+            _ => Ok(()),
+        }
     }
 
     fn sample(&mut self) -> Result<Sample, SubjectError> {
         let (set, stream) = (&self.sets[self.at], self.stream.borrow());
-        match &mut self.events {
-            None => {
+        match &mut self.interval {
+            Interval::Kernels(activity) => {
+                set.launch(stream).map_err(failed)?;
+                kernels::sample(*activity, self.stream, 1)
+            }
+            Interval::Wall => {
                 let start = Instant::now();
                 set.launch(stream).map_err(failed)?;
                 let enqueued = Instant::now();
                 self.stream.synchronize().map_err(failed)?;
                 let end = Instant::now();
                 let us = |to: Instant| to.duration_since(start).as_secs_f64() * 1e6;
-                Ok(Sample { completion_us: us(end), enqueue_us: Some(us(enqueued)) })
+                Ok(Sample { enqueue_us: Some(us(enqueued)), ..Sample::completion(us(end)) })
             }
-            Some((before, after)) => {
+            Interval::Events(before, after) => {
                 before.record(stream).map_err(failed)?;
                 let start = Instant::now();
                 set.launch(stream).map_err(failed)?;
                 let enqueue_us = Some(start.elapsed().as_secs_f64() * 1e6);
                 after.record(stream).map_err(failed)?;
                 self.stream.synchronize().map_err(failed)?;
-                Ok(Sample { completion_us: after.elapsed_us(&**before).map_err(failed)?, enqueue_us })
+                Ok(Sample { enqueue_us, ..Sample::completion(after.elapsed_us(&**before).map_err(failed)?) })
             }
         }
     }
@@ -158,17 +179,19 @@ pub(super) struct Replay<'a> {
     stream: &'a dyn Stream,
     flush: Option<Flush<'a>>,
     timer: ReplayTimer,
+    activity: Option<&'a dyn Activity>,
 }
 
 impl<'a> Replay<'a> {
-    /// Replays of graphs of `calls` calls each.
+    /// Replays of graphs of `calls` calls each, timed by events, or by the device's records of their kernels if there are any.
     pub(super) fn new(
         graphs: Vec<Captured>,
         calls: usize,
         stream: &'a dyn Stream,
         flush: Option<Flush<'a>>,
+        activity: Option<&'a dyn Activity>,
     ) -> Result<Self, SubjectError> {
-        Ok(Self { graphs, calls, at: 0, used: false, stream, flush, timer: ReplayTimer::new(stream)? })
+        Ok(Self { graphs, calls, at: 0, used: false, stream, flush, timer: ReplayTimer::new(stream)?, activity })
     }
 }
 
@@ -189,10 +212,13 @@ impl Subject for Replay<'_> {
             flush.enqueue()?;
         }
         self.used = true;
-        Ok(())
+        self.activity.map_or(Ok(()), |activity| kernels::forget(activity, self.stream))
     }
 
     fn sample(&mut self) -> Result<Sample, SubjectError> {
-        self.timer.replay(&*self.graphs[self.at].graph, self.stream, self.calls)
+        let graph = &*self.graphs[self.at].graph;
+        let Some(activity) = self.activity else { return self.timer.replay(graph, self.stream, self.calls) };
+        graph.replay(self.stream.borrow()).map_err(failed)?;
+        kernels::sample(activity, self.stream, self.calls)
     }
 }

@@ -21,6 +21,8 @@ use opweave_registry::{
 };
 use opweave_tensor::{DType, RawTensor};
 
+mod activity;
+
 use super::subject::{Captured, Replay};
 use super::*;
 use crate::measurement::{Cache, Metric, Timer};
@@ -371,7 +373,7 @@ fn what_calls_change_is_put_back_ahead_of_each_replay() {
     for ahead in [None, Some(&Copies as &dyn Instruments)] {
         let sets = (0..3).map(|_| case.twin().unwrap()).collect();
         let graph = Captured::new(sets, 3, &*stream, ahead).unwrap();
-        let mut replay = Replay::new(vec![graph], 3, &*stream, None).unwrap();
+        let mut replay = Replay::new(vec![graph], 3, &*stream, None, None).unwrap();
         for _ in 0..3 {
             replay.before_sample().unwrap();
             replay.sample().unwrap();
@@ -441,7 +443,7 @@ fn unknown_names_and_timers_that_are_not_there_are_refused() {
         (&|c| c.selectors.implementation = Some("tset".into()), "did you mean `test`?"),
         (&|c| c.baseline = Some("cpu.othr".into()), "did you mean `cpu.other`?"),
         (&|c| c.timer = Some(Timer::Kernel), "`event`"),
-        (&|c| c.timer = Some(Timer::Graph), "`wall` or `event`"),
+        (&|c| c.timer = Some(Timer::Graph), "`wall`, `event` or `kernel`"),
         (&|c| c.timer = Some(Timer::Distributed), "one process"),
     ];
     for (edit, text) in cases {

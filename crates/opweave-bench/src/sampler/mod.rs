@@ -22,6 +22,16 @@ pub struct Sample {
     pub completion_us: f64,
     /// Until the host was free again, where the timer can tell.
     pub enqueue_us: Option<f64>,
+    /// From the start of the first kernel to the end of the last, where the timer tells kernels apart.
+    pub span_us: Option<f64>,
+}
+
+impl Sample {
+    /// A time until the result was there, and nothing else.
+    #[must_use]
+    pub const fn completion(us: f64) -> Self {
+        Self { completion_us: us, enqueue_us: None, span_us: None }
+    }
 }
 
 /// An implementation with prepared arguments, ready to be timed.

@@ -45,7 +45,7 @@ impl<F: FnMut(u64) -> f64> Subject for Call<F> {
         if us.is_finite() {
             self.clock.now.set(self.clock.now.get() + Duration::from_secs_f64(us / 1e6));
         }
-        Ok(Sample { completion_us: us, enqueue_us: None })
+        Ok(Sample::completion(us))
     }
 }
 
@@ -84,7 +84,7 @@ fn budgets_are_for_samples_not_for_the_calls_inside_them() {
         }
         fn sample(&mut self) -> Result<Sample, SubjectError> {
             self.0.now.set(self.0.now.get() + Duration::from_micros(640));
-            Ok(Sample { completion_us: 10.0, enqueue_us: None })
+            Ok(Sample::completion(10.0))
         }
     }
     let clock = Synthetic::default();
@@ -111,7 +111,7 @@ fn the_limit_ends_a_round_and_keeps_what_it_has() {
 #[test]
 fn a_very_slow_call_keeps_one_sample_and_gets_no_verdict() {
     let taken = one(&Protocol { rounds: 1, ..Protocol::default() }, 0.0, |_| 5e6).unwrap();
-    assert_eq!(taken.rounds, [[Sample { completion_us: 5e6, enqueue_us: None }]]);
+    assert_eq!(taken.rounds, [[Sample::completion(5e6)]]);
     assert!(taken.no_verdict.is_some());
 }
 

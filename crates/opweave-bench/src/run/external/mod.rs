@@ -153,6 +153,6 @@ impl Subject for External<'_> {
             Answer::Sample { us } => Some(*us),
             _ => None,
         })?;
-        Ok(Sample { completion_us: us, enqueue_us: None })
+        Ok(Sample::completion(us))
     }
 }

@@ -91,7 +91,10 @@ impl WeightOffset {
 
 /// Groups of a row.
 const fn groups(in_features: usize, group_size: usize) -> usize {
-    if group_size == 0 { 0 } else { in_features / group_size }
+    match in_features.checked_div(group_size) {
+        Some(groups) => groups,
+        None => 0,
+    }
 }
 
 /// A mode with these roundings before the last one.
