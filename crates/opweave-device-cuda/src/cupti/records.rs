@@ -118,6 +118,10 @@ impl Drop for CudaActivity {
     }
 }
 
+/// Gives the library a buffer for records.
+///
+/// # Safety
+/// - Called by the library, with three places to write to.
 unsafe extern "C" fn requested(buffer: *mut *mut u8, size: *mut usize, records: *mut usize) {
     // SAFETY: the layout is not of size 0.
     let memory = unsafe { alloc(BUFFER) };
@@ -129,6 +133,10 @@ unsafe extern "C" fn requested(buffer: *mut *mut u8, size: *mut usize, records: 
     unsafe { *records = 0 };
 }
 
+/// Takes a buffer back and what it holds.
+///
+/// # Safety
+/// - Called by the library, with a buffer that [`requested`] gave it and that it no longer uses.
 unsafe extern "C" fn completed(context: Opaque, stream: u32, buffer: *mut u8, _: usize, valid: usize) {
     let mut collected = collected();
     let Some(cupti) = collected.cupti else {
