@@ -14,6 +14,7 @@ pub mod embedding;
 mod faults;
 pub mod indices;
 pub mod kv_cache;
+pub mod linear;
 mod memory;
 mod native;
 pub mod normalization;

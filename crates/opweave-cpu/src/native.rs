@@ -11,8 +11,11 @@ use opweave_device::cpu::Parallel;
 use opweave_device::{DeviceKind, LaunchError, StreamRef};
 use opweave_reference::FaultAt;
 use opweave_registry::{
-    Kernel, KernelSpec, Needs, Plan, PrepareContext, PrepareError, Registry, RegistryError, Reject, Workspace,
+    Kernel, KernelSpec, Needs, PackedLayout, Plan, PrepareContext, PrepareError, Registry, RegistryError, Reject,
+    Workspace,
 };
+
+use opweave_tensor::RawTensor;
 
 use crate::faults;
 use crate::simd::{Isa, last_level_cache};
@@ -50,6 +53,20 @@ pub(crate) trait Native: Operator {
         None
     }
 
+    /// The layout in which calls on `isa` read the packed weight, if they do not read a plain one.
+    fn layout(problem: &Self::Problem, isa: Isa) -> Option<PackedLayout> {
+        let _ = (problem, isa);
+        None
+    }
+
+    /// Packs a plain weight in the layout of [`Native::layout`], where there is one.
+    ///
+    /// # Safety
+    /// - As [`Plan::pack`]: `source` is a weight as the problem describes it, `target` has the layout's size and alignment.
+    unsafe fn pack(problem: &Self::Problem, source: &RawTensor, target: *mut u8, isa: Isa, pool: &dyn Parallel) {
+        let _ = (problem, source, target, isa, pool);
+    }
+
     /// Runs one call, leaving out what [`Native::scan`] finds.
     ///
     /// # Safety
@@ -68,6 +85,7 @@ struct NativeKernel<O> {
 struct NativePlan<O: Operator> {
     problem: O::Problem,
     isa: Isa,
+    layout: Option<PackedLayout>,
 }
 
 impl<O: Native> Kernel<O> for NativeKernel<O> {
@@ -78,11 +96,26 @@ impl<O: Native> Kernel<O> for NativeKernel<O> {
     fn prepare(&self, problem: &O::Problem, _: &PrepareContext<'_>) -> Result<Arc<dyn Plan<O>>, PrepareError> {
         // Asked of the processor once, here rather than in the first call.
         last_level_cache();
-        Ok(Arc::new(NativePlan::<O> { problem: *problem, isa: self.isa }))
+        Ok(Arc::new(NativePlan::<O> { problem: *problem, isa: self.isa, layout: O::layout(problem, self.isa) }))
     }
 }
 
 impl<O: Native> Plan<O> for NativePlan<O> {
+    fn packed(&self) -> Option<&PackedLayout> {
+        self.layout.as_ref()
+    }
+
+    unsafe fn pack(&self, source: &RawTensor, target: *mut u8, stream: StreamRef<'_>) -> Result<(), LaunchError> {
+        if self.layout.is_none() {
+            return Err(LaunchError::Refused(
+                "this plan reads its weight as a plain tensor and packs nothing".to_owned(),
+            ));
+        }
+        // SAFETY: the clauses of `Plan::pack` are those of `Native::pack`.
+        unsafe { O::pack(&self.problem, source, target, self.isa, stream.pool()) };
+        Ok(())
+    }
+
     unsafe fn enqueue(&self, args: &O::Args, _: Workspace, stream: StreamRef<'_>) -> Result<(), LaunchError> {
         // SAFETY: the clauses of `Plan::enqueue` are those of `Native::scan`.
         faults::report::<O>(unsafe { O::scan(&self.problem, args) }, stream)?;

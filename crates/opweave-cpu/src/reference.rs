@@ -12,7 +12,7 @@ use std::sync::Arc;
 use half::{bf16, f16};
 use opweave_contract::{ArgVisitor, Operator};
 use opweave_device::{DeviceKind, LaunchError, StreamRef};
-use opweave_reference::{Arguments, Reference, ReferenceError, Values};
+use opweave_reference::{Arguments, Reference, Values};
 use opweave_registry::{Kernel, KernelSpec, Plan, PrepareContext, PrepareError, Registry, RegistryError, Workspace};
 use opweave_tensor::{DType, F8E4M3, RawTensor};
 
@@ -42,43 +42,21 @@ impl<O: Reference> Kernel<O> for ReferenceKernel<O> {
 
 impl<O: Reference> Plan<O> for ReferencePlan<O> {
     unsafe fn enqueue(&self, args: &O::Args, _: Workspace, stream: StreamRef<'_>) -> Result<(), LaunchError> {
-        // SAFETY: the caller's clauses.
-        let arguments = unsafe { compute::<O>(&self.problem, args) };
-        let arguments = arguments.map_err(|e| LaunchError::Refused(e.to_string()))?;
+        let mut call = Collected::default();
+        O::visit(args, &mut call);
+        // SAFETY: the clauses of `Plan::enqueue` say that every view is valid to read.
+        let values = call.tensors.iter().map(|t| t.map(|t| unsafe { read(&t) })).collect();
+        let mut arguments = Arguments::new::<O>(values, call.scalars);
+        O::reference(&self.problem, &mut arguments).map_err(|e| LaunchError::Refused(e.to_string()))?;
         faults::report::<O>(arguments.faults().first().copied(), stream)?;
-        // SAFETY: the caller's clauses.
-        unsafe { put::<O>(args, &arguments) };
-        Ok(())
-    }
-}
-
-/// What a call computes, on the side.
-///
-/// # Safety
-/// - As [`Plan::enqueue`].
-pub(crate) unsafe fn compute<O: Reference>(problem: &O::Problem, args: &O::Args) -> Result<Arguments, ReferenceError> {
-    let mut call = Collected::default();
-    O::visit(args, &mut call);
-    // SAFETY: the clauses of `Plan::enqueue` say that every view is valid to read.
-    let values = call.tensors.iter().map(|t| t.map(|t| unsafe { read(&t) })).collect();
-    let mut arguments = Arguments::new::<O>(values, call.scalars);
-    O::reference(problem, &mut arguments)?;
-    Ok(arguments)
-}
-
-/// Writes what was computed to where the call wants it.
-///
-/// # Safety
-/// - As [`Plan::enqueue`].
-pub(crate) unsafe fn put<O: Reference>(args: &O::Args, arguments: &Arguments) {
-    let mut call = Collected::default();
-    O::visit(args, &mut call);
-    let written = O::signature().tensors.iter().map(|t| t.role.writes());
-    for ((tensor, values), writes) in call.tensors.iter().zip(arguments.tensors()).zip(written) {
-        if let (true, Some(tensor), Some(values)) = (writes, tensor, values) {
-            // SAFETY: a role that writes says that the view is valid to write.
-            unsafe { write(tensor, &values.data) };
+        let written = O::signature().tensors.iter().map(|t| t.role.writes());
+        for ((tensor, values), writes) in call.tensors.iter().zip(arguments.tensors()).zip(written) {
+            if let (true, Some(tensor), Some(values)) = (writes, tensor, values) {
+                // SAFETY: as above, and a role that writes says that the view is valid to write.
+                unsafe { write(tensor, &values.data) };
+            }
         }
+        Ok(())
     }
 }
 

@@ -407,6 +407,72 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn load_words(self, p: *const u32) -> __m256i {
+        // SAFETY: `self` proves AVX2; the caller's clause: LANES words are readable.
+        unsafe { _mm256_loadu_si256(p.cast()) }
+    }
+
+    #[inline(always)]
+    fn splat_word(self, word: u32) -> __m256i {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_set1_epi32(word as i32) }
+    }
+
+    #[inline(always)]
+    fn low_nibbles(self, a: __m256i) -> __m256i {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_and_si256(a, _mm256_set1_epi32(0x0f0f_0f0f)) }
+    }
+
+    #[inline(always)]
+    fn high_nibbles(self, a: __m256i) -> __m256i {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_and_si256(_mm256_srli_epi32::<4>(a), _mm256_set1_epi32(0x0f0f_0f0f)) }
+    }
+
+    #[inline(always)]
+    fn byte(self, a: __m256i, at: usize) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let shifted = _mm256_srl_epi32(a, _mm_cvtsi32_si128(8 * at as i32));
+            _mm256_cvtepi32_ps(_mm256_and_si256(shifted, _mm256_set1_epi32(0xff)))
+        }
+    }
+
+    #[inline(always)]
+    fn nibble(self, a: __m256i, at: usize) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let shifted = _mm256_srl_epi32(a, _mm_cvtsi32_si128(4 * at as i32));
+            _mm256_cvtepi32_ps(_mm256_and_si256(shifted, _mm256_set1_epi32(15)))
+        }
+    }
+
+    #[inline(always)]
+    fn integers(self, a: __m256i) -> __m256 {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_cvtepi32_ps(a) }
+    }
+
+    #[inline(always)]
+    fn dot_bytes<const WIDE: bool>(self, sum: __m256i, codes: __m256i, x: __m256i) -> __m256i {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            let four = if WIDE {
+                // A pair of products may leave 16 bits: even and odd bytes apart, widened.
+                let even = _mm256_madd_epi16(
+                    _mm256_and_si256(codes, _mm256_set1_epi16(0xff)),
+                    _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(x)),
+                );
+                _mm256_add_epi32(even, _mm256_madd_epi16(_mm256_srli_epi16::<8>(codes), _mm256_srai_epi16::<8>(x)))
+            } else {
+                _mm256_madd_epi16(_mm256_maddubs_epi16(codes, x), _mm256_set1_epi16(1))
+            };
+            _mm256_add_epi32(sum, four)
+        }
+    }
+
+    #[inline(always)]
     fn fence(self) {
         // SAFETY: SSE is part of x86-64.
         unsafe { _mm_sfence() }

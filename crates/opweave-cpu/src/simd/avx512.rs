@@ -10,7 +10,7 @@ use half::{bf16, f16};
 use super::code::avx512 as code;
 use super::{Code, MAX_LANES, Simd, SimdOp};
 
-/// The proof that this processor has AVX-512 F, BW, DQ, VL and BF16 besides AVX2, FMA and F16C, and that the operating system
+/// The proof that this processor has AVX-512 F, BW, DQ, VL, VNNI and BF16 besides AVX2, FMA and F16C, and that the operating system
 /// saves their registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512(());
@@ -23,6 +23,8 @@ impl Avx512 {
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
+            // Every processor with BF16 has it.
+            && is_x86_feature_detected!("avx512vnni")
             && super::Avx2::detect().is_some();
         all.then_some(Avx512(()))
     }
@@ -62,6 +64,9 @@ const POWERS: [i32; LANES] = {
     }
     powers
 };
+
+/// The numbers of four bits.
+const NIBBLES: [f32; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
 
 /// Rounds each 32-bit lane to bf16, left in the lane's upper half with anything below it: with integers, for every number.
 ///
@@ -208,7 +213,7 @@ impl Simd for Avx512 {
 
     #[inline]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
-        #[target_feature(enable = "avx512f,avx512bf16,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
+        #[target_feature(enable = "avx512f,avx512bf16,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
         fn enter<O: SimdOp>(s: Avx512, op: O) -> O::Output {
             op.eval(s)
         }
@@ -539,6 +544,61 @@ impl Simd for Avx512 {
         // SAFETY: `self` proves AVX-512 F; the buffer holds LANES words.
         unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), a) };
         words
+    }
+
+    #[inline(always)]
+    unsafe fn load_words(self, p: *const u32) -> __m512i {
+        // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES words are readable.
+        unsafe { _mm512_loadu_si512(p.cast()) }
+    }
+
+    #[inline(always)]
+    fn splat_word(self, word: u32) -> __m512i {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_set1_epi32(word as i32) }
+    }
+
+    #[inline(always)]
+    fn low_nibbles(self, a: __m512i) -> __m512i {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_and_si512(a, _mm512_set1_epi32(0x0f0f_0f0f)) }
+    }
+
+    #[inline(always)]
+    fn high_nibbles(self, a: __m512i) -> __m512i {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_and_si512(_mm512_srli_epi32::<4>(a), _mm512_set1_epi32(0x0f0f_0f0f)) }
+    }
+
+    #[inline(always)]
+    fn byte(self, a: __m512i, at: usize) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe {
+            let shifted = _mm512_srl_epi32(a, _mm_cvtsi32_si128(8 * at as i32));
+            _mm512_cvtepi32_ps(_mm512_and_si512(shifted, _mm512_set1_epi32(0xff)))
+        }
+    }
+
+    #[inline(always)]
+    fn nibble(self, a: __m512i, at: usize) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F; the table holds LANES elements.
+        unsafe {
+            // The lookup takes the last four bits.
+            let shifted = _mm512_srl_epi32(a, _mm_cvtsi32_si128(4 * at as i32));
+            _mm512_permutexvar_ps(shifted, _mm512_loadu_ps(NIBBLES.as_ptr()))
+        }
+    }
+
+    #[inline(always)]
+    fn integers(self, a: __m512i) -> __m512 {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_cvtepi32_ps(a) }
+    }
+
+    #[inline(always)]
+    fn dot_bytes<const WIDE: bool>(self, sum: __m512i, codes: __m512i, x: __m512i) -> __m512i {
+        // SAFETY: `self` proves AVX-512 VNNI.
+        unsafe { _mm512_dpbusd_epi32(sum, codes, x) }
     }
 
     #[inline(always)]

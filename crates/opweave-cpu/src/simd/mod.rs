@@ -260,6 +260,27 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// The lanes as integers of 32 bits; zeros past the last.
     fn words(self, a: Self::Bits) -> [u32; MAX_LANES];
 
+    /// Reads [`Simd::LANES`] words.
+    ///
+    /// # Safety
+    /// - `p` is valid for reading `LANES` words, aligned to bytes.
+    unsafe fn load_words(self, p: *const u32) -> Self::Bits;
+    /// The same word in all lanes.
+    fn splat_word(self, word: u32) -> Self::Bits;
+    /// Of each byte its lower half.
+    fn low_nibbles(self, a: Self::Bits) -> Self::Bits;
+    /// Of each byte its upper half, shifted down.
+    fn high_nibbles(self, a: Self::Bits) -> Self::Bits;
+    /// Byte `at` of each word, the lowest being 0, as a number.
+    fn byte(self, a: Self::Bits, at: usize) -> Self::F32;
+    /// Half-byte `at` of each word, the lowest being 0, as a number.
+    fn nibble(self, a: Self::Bits, at: usize) -> Self::F32;
+    /// The words as signed integers, rounded.
+    fn integers(self, a: Self::Bits) -> Self::F32;
+    /// `sum` plus, in each word, the products of its four bytes in `codes`, unsigned, and in `x`, signed: exact. Unless
+    /// `WIDE`, no code is above 127.
+    fn dot_bytes<const WIDE: bool>(self, sum: Self::Bits, codes: Self::Bits, x: Self::Bits) -> Self::Bits;
+
     /// Orders streamed stores before everything after it.
     fn fence(self);
     /// Asks for the cache line at `p`, which may be any address, as far as the second cache: rows in work may fill the first.

@@ -365,6 +365,70 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    unsafe fn load_words(self, p: *const u32) -> [u32; LANES] {
+        // SAFETY: the caller's clause.
+        unsafe { p.cast::<[u32; LANES]>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    fn splat_word(self, word: u32) -> [u32; LANES] {
+        [word; LANES]
+    }
+
+    #[inline(always)]
+    fn low_nibbles(self, mut a: [u32; LANES]) -> [u32; LANES] {
+        for word in &mut a {
+            *word &= 0x0f0f_0f0f;
+        }
+        a
+    }
+
+    #[inline(always)]
+    fn high_nibbles(self, mut a: [u32; LANES]) -> [u32; LANES] {
+        for word in &mut a {
+            *word = *word >> 4 & 0x0f0f_0f0f;
+        }
+        a
+    }
+
+    #[inline(always)]
+    fn byte(self, a: [u32; LANES], at: usize) -> V {
+        let mut out = [0.0; LANES];
+        for (out, word) in out.iter_mut().zip(a) {
+            *out = (word >> (8 * at) & 0xff) as f32;
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn nibble(self, a: [u32; LANES], at: usize) -> V {
+        let mut out = [0.0; LANES];
+        for (out, word) in out.iter_mut().zip(a) {
+            *out = (word >> (4 * at) & 15) as f32;
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn integers(self, a: [u32; LANES]) -> V {
+        let mut out = [0.0; LANES];
+        for (out, word) in out.iter_mut().zip(a) {
+            *out = word as i32 as f32;
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn dot_bytes<const WIDE: bool>(self, mut sum: [u32; LANES], codes: [u32; LANES], x: [u32; LANES]) -> [u32; LANES] {
+        for (sum, (code, x)) in sum.iter_mut().zip(codes.into_iter().zip(x)) {
+            for (code, x) in code.to_le_bytes().into_iter().zip(x.to_le_bytes()) {
+                *sum = sum.wrapping_add((i32::from(code) * i32::from(x as i8)) as u32);
+            }
+        }
+        sum
+    }
+
+    #[inline(always)]
     fn fence(self) {}
 
     #[inline(always)]

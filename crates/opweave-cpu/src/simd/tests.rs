@@ -240,3 +240,64 @@ fn a_last_level_cache_has_a_believable_size() {
     let bytes = super::last_level_cache();
     assert!((256 << 10..=4 << 30).contains(&bytes), "{bytes}");
 }
+
+struct Words([[u32; 16]; 3]);
+
+/// Half-bytes, bytes, dot products of codes of 4 bits and of 8, in the lanes that there are.
+type Fields = ([Vec<f32>; 8], [Vec<f32>; 4], Vec<f32>, Vec<f32>);
+
+impl SimdOp for Words {
+    type Output = Fields;
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) -> Fields {
+        let mut lanes = [[0.0_f32; 16]; 14];
+        // SAFETY: sixteen words and as many numbers are there, and no vector is longer.
+        unsafe {
+            let [codes, x, sum] = [0, 1, 2].map(|i| self.0[i].as_ptr());
+            let (codes, x, sum) = (s.load_words(codes), s.load_words(x), s.load_words(sum));
+            for (at, lanes) in lanes.iter_mut().take(12).enumerate() {
+                let field = if at < 8 { s.nibble(codes, at) } else { s.byte(codes, at - 8) };
+                s.store_f32::<false>(lanes.as_mut_ptr(), field);
+            }
+            let narrow =
+                s.dot_bytes::<false>(s.dot_bytes::<false>(sum, s.low_nibbles(codes), x), s.high_nibbles(codes), x);
+            s.store_f32::<false>(lanes[12].as_mut_ptr(), s.integers(narrow));
+            s.store_f32::<false>(lanes[13].as_mut_ptr(), s.integers(s.dot_bytes::<true>(sum, codes, x)));
+        }
+        let of = |at: usize| lanes[at][..S::LANES].to_vec();
+        (std::array::from_fn(of), std::array::from_fn(|at| of(8 + at)), of(12), of(13))
+    }
+}
+
+#[test]
+fn words_are_codes_and_their_products_are_exact() {
+    // The ends of every range, where sums of products of bytes leave 16 bits, and words without a pattern.
+    let ends = [0xffff_ffff_u32, 0x8080_8080, 0x7f7f_7f7f, 0, 0xff00_ff00, 0x8180_7f01];
+    let mut state = 7_u32;
+    let mut word = |i: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if i < 36 { ends[i % 6] } else { state ^ state >> 15 }
+    };
+    for round in 0..64 {
+        let codes = std::array::from_fn(|i| word(round * 16 + i));
+        let x: [u32; 16] = std::array::from_fn(|i| if round < 3 { ends[(round * 16 + i) / 6 % 6] } else { word(99) });
+        let sum: [u32; 16] = std::array::from_fn(|i| (i as u32).wrapping_sub(8).wrapping_mul(1000));
+        for isa in Isa::available() {
+            let (nibbles, bytes, narrow, wide) = isa.run(Words([codes, x, sum]));
+            for lane in 0..wide.len() {
+                let context = format!("{} {:#x} {:#x}", isa.name(), codes[lane], x[lane]);
+                (0..8).for_each(|at| assert_eq!(nibbles[at][lane], (codes[lane] >> (4 * at) & 15) as f32, "{context}"));
+                (0..4).for_each(|at| assert_eq!(bytes[at][lane], (codes[lane] >> (8 * at) & 255) as f32, "{context}"));
+                let dot = |codes: u32| -> i32 {
+                    let pairs = codes.to_le_bytes().into_iter().zip(x[lane].to_le_bytes());
+                    pairs.map(|(code, x)| i32::from(code) * i32::from(x as i8)).sum()
+                };
+                let start = sum[lane] as i32;
+                assert_eq!(wide[lane], (start + dot(codes[lane])) as f32, "wide {context}");
+                let halves = dot(codes[lane] & 0x0f0f_0f0f) + dot(codes[lane] >> 4 & 0x0f0f_0f0f);
+                assert_eq!(narrow[lane], (start + halves) as f32, "narrow {context}");
+            }
+        }
+    }
+}

@@ -18,6 +18,12 @@ macro_rules! linear_operators {
 
 linear_operators!(family);
 
+mod convert;
+
+pub use convert::{
+    ConvertError, GgufBlock, PlainCodes, PlainWeight, StoredZero, WeightShape, from_awq, from_gguf, from_gptq,
+};
+
 use opweave_tensor::DType;
 
 use crate::{ArgSpecs, Cost, DynDims, Legal, NumericalMode, Rounding, Saturation, choice};

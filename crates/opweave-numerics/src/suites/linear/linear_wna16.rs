@@ -258,11 +258,15 @@ fn values() -> Vec<Case<LinearWna16>> {
             }
             let some: ValueAt = |row, column| match (row, column % 7) {
                 (1, 3) => f64::NAN,
-                (2, 5) => f64::INFINITY,
                 (0, 1) => 0.0,
                 _ => SCALES(row, column),
             };
             cases.extend(make("scales", 96, 4).map(|c| c.fill("scales", Fill::Function(some))));
+            let infinite: ValueAt =
+                |row, column| if (row, column % 7) == (2, 5) { f64::INFINITY } else { SCALES(row, column) };
+            // With codes of the input the order of an infinity and its product is the kernel's.
+            let infinite = make("infinite_scale", 96, 4).map(|c| c.fill("scales", Fill::Function(infinite)));
+            cases.extend(infinite.filter(|_| mode == "as_is"));
             let ends = make("ends", 128, 4).map(|c| c.fill("weight", Fill::Cycle(&[0, 255, 15, 240])));
             cases.extend(ends);
             // Blocks whose scale is below the smallest number, and blocks of zeros, beside ordinary ones.
