@@ -16,7 +16,7 @@ use crate::indices::{Indices, inside};
 use crate::memory::exceeds_caches;
 use crate::rows::tasks_for;
 use crate::simd::{Isa, Simd, SimdOp};
-use store::{Codes, Copied, Store};
+use store::{Codes, Copied, Memo, Store};
 
 /// Rows of one tensor and the pages that they go to.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +117,7 @@ impl<K: Store> SimdOp for Part<'_, K> {
         let capacity = pages * page_size;
         // Most page sizes are powers of two, and a division costs as much as a line of a row.
         let shift = page_size.is_power_of_two().then(|| page_size.trailing_zeros());
+        let mut memos = [Memo::new(), Memo::new()];
         for row in 0..slots.len {
             // SAFETY: the clauses of `scatter`; this is a row of the call.
             let slot = unsafe { slots.get(row) };
@@ -128,9 +129,9 @@ impl<K: Store> SimdOp for Part<'_, K> {
             if self.tasks > 1 && page % self.tasks != self.task {
                 continue;
             }
-            for tensor in &self.call.tensors {
+            for (tensor, memo) in self.call.tensors.iter().zip(&mut memos) {
                 // SAFETY: the clauses of `scatter`: the page exists, and is this task's alone.
-                unsafe { self.row(s, tensor, row, page, slot - page * page_size) };
+                unsafe { self.row(s, tensor, row, page, slot - page * page_size, memo) };
             }
         }
         if self.stream {
@@ -145,7 +146,7 @@ impl<K: Store> Part<'_, K> {
     /// # Safety
     /// - The row, the page and the offset in it exist, and nobody else accesses that slot.
     #[inline(always)]
-    unsafe fn row<S: Simd>(&self, s: S, tensor: &Paged, row: usize, page: usize, offset: usize) {
+    unsafe fn row<S: Simd>(&self, s: S, tensor: &Paged, row: usize, page: usize, offset: usize, memo: &mut Memo<S>) {
         let (heads, width) = (self.call.heads, tensor.width);
         // SAFETY: the caller's clause: all that follows is within the row and the page.
         unsafe {
@@ -161,6 +162,7 @@ impl<K: Store> Part<'_, K> {
                     page.add(offset * heads * width),
                     heads * width,
                     self.stream,
+                    memo,
                 );
             }
             let (place, step) = if self.call.heads_outside {
@@ -170,7 +172,7 @@ impl<K: Store> Part<'_, K> {
             };
             for head in 0..heads {
                 let from = from.offset(head as isize * tensor.head_stride);
-                self.store.store(s, tensor, head, from, page.add(place + head * step), width, self.stream);
+                self.store.store(s, tensor, head, from, page.add(place + head * step), width, self.stream, memo);
             }
         }
     }

@@ -9,8 +9,8 @@ use opweave_tensor::F8E4M3;
 
 use super::{Paged, ScatterCall};
 use crate::bytes;
-use crate::quantization::encode::{Coding, Row, encode};
-use crate::quantization::magnitude::{Activation, largest_magnitude};
+use crate::quantization::encode::{Bounds, Coding, Row, encode, table_of};
+use crate::quantization::magnitude::Activation;
 use crate::simd::{Elem, Simd};
 
 /// Stores consecutive elements.
@@ -37,7 +37,37 @@ pub(super) trait Store: Copy + Sync {
         to: *mut Self::To,
         n: usize,
         stream: bool,
+        memo: &mut Memo<S>,
     );
+}
+
+/// The table of the scale that was last used.
+pub(super) struct Memo<S: Simd> {
+    scale: u32,
+    table: Option<S::CodeTable>,
+}
+
+/// Elements of a head for which a table would be worth making anew.
+const WORTH_A_TABLE: usize = 1024;
+
+impl<S: Simd> Memo<S> {
+    /// Nothing yet: no scale that has a table is zero.
+    pub(super) fn new() -> Self {
+        Memo { scale: 0, table: None }
+    }
+
+    /// The table, if it is there or `worth` making.
+    #[inline(always)]
+    fn table<T: Elem>(&mut self, s: S, coding: Coding, worth: bool) -> Option<S::CodeTable> {
+        let scale = coding.scale.to_bits();
+        if scale != self.scale {
+            if !worth {
+                return None;
+            }
+            *self = Memo { scale, table: table_of::<S, T, F8E4M3>(s, coding) };
+        }
+        self.table
+    }
 }
 
 /// Elements of the size of `T`, as they are.
@@ -60,7 +90,17 @@ impl<T: Elem> Store for Copied<T> {
     }
 
     #[inline(always)]
-    unsafe fn store<S: Simd>(self, s: S, _: &Paged, _: usize, from: *const T, to: *mut T, n: usize, stream: bool) {
+    unsafe fn store<S: Simd>(
+        self,
+        s: S,
+        _: &Paged,
+        _: usize,
+        from: *const T,
+        to: *mut T,
+        n: usize,
+        stream: bool,
+        _: &mut Memo<S>,
+    ) {
         let n = n * size_of::<T>();
         // SAFETY: the trait's clauses. What follows in the source is most often the next to be read.
         unsafe { bytes::copy(s, from.cast(), to.cast(), n, stream, from.cast::<u8>().wrapping_add(n)) }
@@ -99,15 +139,17 @@ impl<T: Activation> Store for Codes<T> {
         to: *mut F8E4M3,
         n: usize,
         stream: bool,
+        memo: &mut Memo<S>,
     ) {
         // SAFETY: the trait's clauses; there is one scale, or one for each head.
         unsafe {
             let scale = tensor.scales.map_or(1.0, |scales| scales.add(if self.per_head { head } else { 0 }).read());
             // A scale that is not a positive number is never bounded, or has no reciprocal that would do.
-            let bounded = largest_magnitude(s, from, n) / scale <= F8E4M3::MAX.to_f32();
             let coding = Coding { scale, lowest: f32::NEG_INFINITY, zero_point: None };
-            let row = Row { width: n, bounded, stream, next: from.wrapping_add(n) };
-            encode::<S, T, F8E4M3, false>(s, from, to, coding, row);
+            let bounds = Bounds::LargestCode(F8E4M3::MAX.to_f32());
+            let table = memo.table::<T>(s, coding, !self.per_head || n >= WORTH_A_TABLE);
+            let row = Row { width: n, bounds, stream, next: from.wrapping_add(n), lines: size_of::<T>() };
+            encode::<S, T, F8E4M3, false>(s, from, to, coding, table, row);
         }
     }
 }

@@ -19,7 +19,7 @@ use super::finish::{Finish, Weight};
 use super::rms::{RmsCall, Segment};
 use super::source::{Plain, Source, Sum, Unkept};
 use crate::memory::exceeds_caches;
-use crate::quantization::encode::{Coding, Row, encode};
+use crate::quantization::encode::{Bounds, Coding, Row, encode, table_of};
 use crate::quantization::magnitude::{Activation, largest_magnitude};
 use crate::quantization::{ScaleRule, by_types};
 use crate::rows::{RowKernel, for_each_row};
@@ -160,19 +160,28 @@ where
                         fill::<S, T, V, _, _>(s, Unkept(source.at(column)), weight, values, n, factor, round);
                     }
                     // Magnitudes in the order of their bits, NaN above all.
-                    largest = largest.max(largest_magnitude(s, values, n).to_bits());
+                    largest = largest.max(largest_magnitude(s, values, n, None).to_bits());
                 }
                 let scale = rule.scale(f32::from_bits(largest));
                 rule.write(scales, row, scale);
                 let coding = Coding { scale, lowest: -(self.call.i8_range as f32), zero_point: None };
+                let table = table_of::<S, V, C>(s, coding);
+                let bounds = Bounds::Known(scale.is_finite());
                 for column in (0..width).step_by(BLOCK) {
                     let n = BLOCK.min(width - column);
                     if !whole {
                         let weight = self.weight.at(column);
                         fill::<S, T, V, _, _>(s, source.at(column), weight, values, n, factor, round);
                     }
-                    let part = Row { width: n, bounded: scale.is_finite(), stream: self.stream, next: values };
-                    encode::<S, V, C, false>(s, values.cast_const(), out.row::<C>(row).add(column), coding, part);
+                    let part = Row { width: n, bounds, stream: self.stream, next: values, lines: 0 };
+                    encode::<S, V, C, false>(
+                        s,
+                        values.cast_const(),
+                        out.row::<C>(row).add(column),
+                        coding,
+                        table,
+                        part,
+                    );
                 }
             }
         }

@@ -10,7 +10,7 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use super::by_types;
-use super::encode::{Coding, Row, encode};
+use super::encode::{Bounds, Coding, Row, encode, table_of};
 use super::magnitude::{Activation, largest_magnitude};
 use super::scale::ScaleRule;
 use crate::memory::exceeds_caches;
@@ -80,16 +80,22 @@ impl<T: Activation, C: Code + Elem> RowKernel for Body<T, C> {
     unsafe fn rows<S: Simd>(&self, s: S, rows: Range<usize>) {
         let DynamicCall { width, input, out, scale: scales, rule, .. } = self.call;
         for row in rows.clone() {
-            let following = if row + 1 < rows.end { row + 1 } else { row };
+            let following = self.stream && row + 1 < rows.end;
             // SAFETY: the trait's clause: these are rows of the call, and each has a scale. A fence follows.
             unsafe {
                 let (from, to) = (input.row::<T>(row).cast_const(), out.row::<C>(row));
-                let scale = rule.scale(largest_magnitude(s, from, width));
+                let next = if following { Some(input.row::<T>(row + 1).cast_const()) } else { None };
+                let scale = rule.scale(largest_magnitude(s, from, width, next));
                 rule.write(scales, row, scale);
                 let coding = Coding { scale, lowest: self.lowest, zero_point: None };
-                let next = input.row::<T>(following).cast_const();
-                let row = Row { width, bounded: scale.is_finite(), stream: self.stream, next };
-                encode::<S, T, C, false>(s, from, to, coding, row);
+                // The first half was fetched while the largest was looked for.
+                let next = match next {
+                    Some(next) => next.wrapping_add(width / 2),
+                    None => from,
+                };
+                let bounds = Bounds::Known(scale.is_finite());
+                let row = Row { width, bounds, stream: self.stream, next, lines: size_of::<T>().div_ceil(2) };
+                encode::<S, T, C, false>(s, from, to, coding, table_of::<S, T, C>(s, coding), row);
             }
         }
         if self.stream {

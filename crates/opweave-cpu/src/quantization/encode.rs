@@ -5,8 +5,9 @@
 
 use opweave_tensor::DType;
 
+use super::magnitude::{Activation, largest_magnitude};
 use crate::memory::{CACHE_LINE, is_vector_aligned};
-use crate::simd::{Code, CodeKind, Elem, Simd, prescale};
+use crate::simd::{Code, CodeKind, CodeTable, Elem, Simd, prescale};
 
 /// What turns a number into a code.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +80,26 @@ impl<V: Copy, const ONCE: bool> Product<V, ONCE> {
             .then(|| Product { factor: s.splat(1.0 / scale * prescale), divisor: s.splat(-(scale / prescale)) })
     }
 
+    /// [`Self::of`] the scale, if the numbers of the row are bounded.
+    ///
+    /// # Safety
+    /// - `input` is valid for reading `row.width` elements.
+    #[inline(always)]
+    unsafe fn for_row<S: Simd<F32 = V>, T: Activation, C: Code>(
+        s: S,
+        input: *const T,
+        coding: Coding,
+        row: Row<T>,
+    ) -> Option<Self> {
+        let bounded = match row.bounds {
+            _ if coding.zero_point.is_some() => false,
+            Bounds::Known(bounded) => bounded,
+            // SAFETY: the caller's clause.
+            Bounds::LargestCode(most) => unsafe { largest_magnitude(s, input, row.width, None) / coding.scale <= most },
+        };
+        if bounded { Self::of::<S, T, C>(s, coding.scale) } else { None }
+    }
+
     /// The quotient times the prescale. Zeros may lose their sign.
     #[inline(always)]
     fn quotient<S: Simd<F32 = V>>(self, s: S, v: V) -> V {
@@ -104,72 +125,95 @@ fn is_apart(scale: f32, bits: u32, limit: u32) -> bool {
     !near
 }
 
+/// What is known of the elements of a row.
+#[derive(Clone, Copy)]
+pub(crate) enum Bounds {
+    /// Whether none is NaN and no quotient is beyond the largest code.
+    Known(bool),
+    /// Nothing, but with the largest code it can be found out, if need be.
+    LargestCode(f32),
+}
+
 /// How the elements of a row are brought to codes.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<T> {
     /// Elements.
     pub(crate) width: usize,
-    /// Whether none is NaN and no quotient is beyond the largest code.
-    pub(crate) bounded: bool,
-    /// Whether codes go past the caches where they are aligned, and meanwhile as many elements from `next` on are fetched.
+    /// What is known of them.
+    pub(crate) bounds: Bounds,
+    /// Whether codes go past the caches where they are aligned, and meanwhile elements from `next` on are fetched.
     pub(crate) stream: bool,
     /// What is read next.
     pub(crate) next: *const T,
+    /// How many lines of it are fetched for each line of codes.
+    pub(crate) lines: usize,
+}
+
+/// The table for codes under `scale`, where the instruction set has use for one and there is one.
+#[inline(always)]
+pub(crate) fn table_of<S: Simd, T: Elem, C: Code>(s: S, coding: Coding) -> Option<S::CodeTable> {
+    let has_tables = const { S::TABLES && T::NARROW && !matches!(C::KIND, CodeKind::I8) };
+    if !has_tables {
+        return None;
+    }
+    let table = CodeTable::new(T::DTYPE, C::KIND, coding.scale)?;
+    Some(s.code_table::<T, C>(&table))
 }
 
 /// Encodes a row of elements. With `ONCE`, its scale is likely to be one of those for which a single multiplication does.
+///
+/// A line of codes is made by `table`, which [`table_of`] gave for the same coding, else by multiplications where they are known to do,
+/// else by divisions.
 ///
 /// # Safety
 /// - `input` is valid for reading and `out` for writing `row.width` elements, and they do not overlap.
 /// - If `row.stream`, a fence follows.
 #[inline(always)]
-pub(crate) unsafe fn encode<S: Simd, T: Elem, C: Code + Elem, const ONCE: bool>(
+pub(crate) unsafe fn encode<S: Simd, T: Activation, C: Code + Elem, const ONCE: bool>(
     s: S,
     input: *const T,
     out: *mut C,
     coding: Coding,
+    table: Option<S::CodeTable>,
     row: Row<T>,
 ) {
-    let Row { width, bounded, next, .. } = row;
+    let Row { width, .. } = row;
     // What has as many bits as f32, and i8 with its many ties, would fail too often.
     if const { ONCE && (!T::NARROW || matches!(C::KIND, CodeKind::I8)) } {
         // SAFETY: the caller's clauses.
-        return unsafe { encode::<S, T, C, false>(s, input, out, coding, row) };
+        return unsafe { encode::<S, T, C, false>(s, input, out, coding, table, row) };
     }
-    let plain = bounded && coding.zero_point.is_none();
-    let product = if plain { Product::<S::F32, ONCE>::of::<S, T, C>(s, coding.scale) } else { None };
     let stream = row.stream && is_vector_aligned::<S, C>(out);
     // A whole line of codes at a time: streamed halves would have to be combined on their way out.
-    let step = CACHE_LINE.max(S::LANES);
+    let step = CACHE_LINE;
     let mut i = 0;
     // SAFETY: the caller's clauses, by the loops' bounds; streamed only where a vector of codes is aligned.
     unsafe {
-        if let Some(product) = product {
-            while i + step <= width {
-                prefetch(s, next, i, stream);
-                for k in (0..step).step_by(S::LANES) {
-                    let v = T::load(s, input.add(i + k));
-                    let q = product.quotient(s, v);
-                    if stream {
-                        s.store_bounded_code::<C, true>(out.add(i + k), q, v);
-                    } else {
-                        s.store_bounded_code::<C, false>(out.add(i + k), q, v);
-                    }
-                }
-                i += step;
-            }
-        }
+        // Looked for when it is first asked for, which may be never where there is a table.
+        let mut found = None;
         while i + step <= width {
-            prefetch(s, next, i, stream);
-            for k in (0..step).step_by(S::LANES) {
-                let q = quotients::<S, C>(s, coding, T::load(s, input.add(i + k)));
-                if stream {
-                    C::store::<S, true>(s, out.add(i + k), q);
-                } else {
-                    C::store::<S, false>(s, out.add(i + k), q);
-                }
-            }
+            row.prefetch(s, i, stream);
+            let (from, to) = (input.add(i), out.add(i));
             i += step;
+            let done = match table {
+                Some(table) if stream => s.store_codes_by_table::<T, C, true>(table, from, to),
+                Some(table) => s.store_codes_by_table::<T, C, false>(table, from, to),
+                None => false,
+            };
+            if done {
+                continue;
+            }
+            let product = match found {
+                Some(product) => product,
+                None => Product::<S::F32, ONCE>::for_row::<S, T, C>(s, input, coding, row),
+            };
+            found = Some(product);
+            match product {
+                Some(product) if stream => line_of_products::<S, T, C, ONCE, true>(s, from, to, product),
+                Some(product) => line_of_products::<S, T, C, ONCE, false>(s, from, to, product),
+                None if stream => line_of_quotients::<S, T, C, true>(s, from, to, coding),
+                None => line_of_quotients::<S, T, C, false>(s, from, to, coding),
+            }
         }
         while i + S::LANES <= width {
             C::store::<S, false>(s, out.add(i), quotients::<S, C>(s, coding, T::load(s, input.add(i))));
@@ -182,12 +226,61 @@ pub(crate) unsafe fn encode<S: Simd, T: Elem, C: Code + Elem, const ONCE: bool>(
     }
 }
 
-/// Asks for as many elements from `next + i` on as there are codes in a line.
+/// A line of codes by division.
+///
+/// # Safety
+/// - As for [`line_of_products`].
 #[inline(always)]
-fn prefetch<S: Simd, T>(s: S, next: *const T, i: usize, stream: bool) {
-    if stream {
-        for line in 0..size_of::<T>() {
-            s.prefetch(next.wrapping_add(i).cast::<u8>().wrapping_add(line * CACHE_LINE));
+unsafe fn line_of_quotients<S: Simd, T: Elem, C: Code + Elem, const STREAM: bool>(
+    s: S,
+    input: *const T,
+    out: *mut C,
+    coding: Coding,
+) {
+    for i in (0..CACHE_LINE).step_by(S::LANES) {
+        // SAFETY: the caller's clauses: a line is a multiple of every vector.
+        unsafe {
+            let q = quotients::<S, C>(s, coding, T::load(s, input.add(i)));
+            C::store::<S, STREAM>(s, out.add(i), q);
+        }
+    }
+}
+
+/// A line of codes whose quotients are products, of elements that are bounded.
+///
+/// # Safety
+/// - `input` is valid for reading and `out` for writing a line's elements; the clauses of [`Simd::store_f32`] for `STREAM`.
+#[inline(always)]
+unsafe fn line_of_products<S: Simd, T: Elem, C: Code, const ONCE: bool, const STREAM: bool>(
+    s: S,
+    input: *const T,
+    out: *mut C,
+    product: Product<S::F32, ONCE>,
+) {
+    let mut i = 0;
+    // SAFETY: the caller's clauses, by the loop's bound.
+    unsafe {
+        while i < CACHE_LINE {
+            let mut numbers = [s.splat(0.0); 4];
+            let mut quotients = numbers;
+            for k in 0..4 {
+                numbers[k] = T::load(s, input.add(i + k * S::LANES));
+                quotients[k] = product.quotient(s, numbers[k]);
+            }
+            s.store_bounded_codes::<C, STREAM>(out.add(i), quotients, numbers);
+            i += 4 * S::LANES;
+        }
+    }
+}
+
+impl<T> Row<T> {
+    /// Asks for the part of what is read next that belongs to the line of codes at `i`.
+    #[inline(always)]
+    fn prefetch<S: Simd>(&self, s: S, i: usize, stream: bool) {
+        if stream {
+            for line in 0..self.lines {
+                s.prefetch(self.next.cast::<u8>().wrapping_add(i * self.lines + line * CACHE_LINE));
+            }
         }
     }
 }

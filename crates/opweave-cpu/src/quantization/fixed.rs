@@ -11,11 +11,11 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use super::by_types;
-use super::encode::{Coding, Row, encode};
-use super::magnitude::{Activation, largest_magnitude};
+use super::encode::{Bounds, Coding, Row, encode, table_of};
+use super::magnitude::Activation;
 use crate::memory::exceeds_caches;
 use crate::rows::{RowKernel, Rows, for_each_row};
-use crate::simd::{Code, CodeKind, Elem, Isa, Simd};
+use crate::simd::{Code, Elem, Isa, Simd};
 
 /// One call: the codes of every element under one scale.
 #[derive(Clone, Copy, Debug)]
@@ -98,19 +98,19 @@ struct Body<T, C> {
 impl<T: Activation, C: Code + Elem> RowKernel for Body<T, C> {
     #[inline(always)]
     unsafe fn rows<S: Simd>(&self, s: S, blocks: Range<usize>) {
+        let table = table_of::<S, T, C>(s, self.coding);
         for index in blocks {
             let (row, column) = (index / self.blocks, index % self.blocks * BLOCK);
             let width = BLOCK.min(self.width - column);
             // SAFETY: the trait's clause: `column..column + width` are columns of a row of the call. A fence follows.
             unsafe {
                 let from = self.input.row::<T>(row).cast_const().add(column);
-                // Where one multiplication is likely to do, it is worth a look at the numbers first. They are read from memory
-                // then, the next ones meanwhile, and for their codes from the cache.
-                let look = const { T::NARROW && !matches!(C::KIND, CodeKind::I8) };
-                let bounded = look && largest_magnitude(s, from, width) / self.coding.scale <= self.largest_code;
-                let next = if look { from.wrapping_add(BLOCK) } else { from };
-                let row_of = Row { width, bounded, stream: self.stream, next };
-                encode::<S, T, C, true>(s, from, self.out.row::<C>(row).add(column), self.coding, row_of);
+                // Where products are likely to do, they are worth a look at the numbers first. They are read from memory then, the
+                // next ones meanwhile, and for their codes from the cache.
+                let bounds = if T::NARROW { Bounds::LargestCode(self.largest_code) } else { Bounds::Known(false) };
+                let next = if T::NARROW { from.wrapping_add(BLOCK) } else { from };
+                let part = Row { width, bounds, stream: self.stream, next, lines: size_of::<T>() };
+                encode::<S, T, C, true>(s, from, self.out.row::<C>(row).add(column), self.coding, table, part);
             }
         }
         if self.stream {

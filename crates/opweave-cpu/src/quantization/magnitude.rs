@@ -5,6 +5,7 @@
 
 use half::{bf16, f16};
 
+use crate::memory::CACHE_LINE;
 use crate::simd::{Elem, Simd};
 
 /// An activation's type, seen as bits.
@@ -98,12 +99,18 @@ macro_rules! sixteen_bits {
 sixteen_bits!(f16);
 sixteen_bits!(bf16);
 
-/// The largest magnitude of `width > 0` elements: NaN if one of them is, else infinity if one is.
+/// The largest magnitude of `width > 0` elements: NaN if one of them is, else infinity if one is. Meanwhile the first half of `next`, as
+/// long a row, is fetched.
 ///
 /// # Safety
 /// - `p` is valid for reading `width` elements.
 #[inline(always)]
-pub(crate) unsafe fn largest_magnitude<S: Simd, T: Activation>(s: S, p: *const T, width: usize) -> f32 {
+pub(crate) unsafe fn largest_magnitude<S: Simd, T: Activation>(
+    s: S,
+    p: *const T,
+    width: usize,
+    next: Option<*const T>,
+) -> f32 {
     let step = T::PER_LANE * S::LANES;
     if width < step {
         let mut largest = 0;
@@ -119,6 +126,13 @@ pub(crate) unsafe fn largest_magnitude<S: Simd, T: Activation>(s: S, p: *const T
         let mut largest = [last; 4];
         let mut i = 0;
         while i + 4 * step <= width {
+            if let Some(next) = next {
+                // Four vectors of 512 bits are four lines.
+                let half = next.wrapping_add(i / 2).cast::<u8>();
+                for line in 0..(2 * step * size_of::<T>()).div_ceil(CACHE_LINE) {
+                    s.prefetch(half.wrapping_add(line * CACHE_LINE));
+                }
+            }
             for (k, largest) in largest.iter_mut().enumerate() {
                 *largest = T::larger(s, *largest, T::load_magnitudes(s, p.add(i + k * step)));
             }

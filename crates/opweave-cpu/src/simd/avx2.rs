@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use half::{bf16, f16};
 
 use super::code::avx2 as code;
-use super::{Code, MAX_LANES, Simd, SimdOp};
+use super::{Code, CodeTable, Elem, MAX_LANES, Simd, SimdOp};
 
 /// The proof that this processor has AVX2, FMA and F16C, and that the operating system saves their registers.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,7 @@ impl Simd for Avx2 {
     const SPECIALISE: bool = true;
     type F32 = __m256;
     type Bits = __m256i;
+    type CodeTable = ();
 
     #[inline]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
@@ -367,6 +368,9 @@ impl Simd for Avx2 {
             }
         }
     }
+
+    #[inline(always)]
+    fn code_table<T: Elem, C: Code>(self, _: &CodeTable) {}
 
     #[inline(always)]
     fn round_code<C: Code>(self, a: __m256) -> __m256 {

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use half::{bf16, f16};
 
 use super::code::avx512 as code;
-use super::{Code, MAX_LANES, Simd, SimdOp};
+use super::{Code, CodeTable, Elem, MAX_LANES, Simd, SimdOp};
 
 /// The proof that this processor has AVX-512 F, BW, DQ, VL, VNNI and BF16 besides AVX2, FMA and F16C, and that the operating system
 /// saves their registers.
@@ -210,6 +210,8 @@ impl Simd for Avx512 {
     const SPECIALISE: bool = true;
     type F32 = __m512;
     type Bits = __m512i;
+    type CodeTable = code::Table;
+    const TABLES: bool = true;
 
     #[inline]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
@@ -506,6 +508,38 @@ impl Simd for Avx512 {
             let codes = code::narrow_bounded(C::KIND, v, sign);
             if STREAM { _mm_stream_si128(p.cast(), codes) } else { _mm_storeu_si128(p.cast(), codes) }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bounded_codes<C: Code, const STREAM: bool>(self, p: *mut C, v: [__m512; 4], sign: [__m512; 4]) {
+        // SAFETY: `self` proves the features; the caller's clause: 64 codes of one byte are writable, aligned to 16 if
+        // streamed.
+        unsafe { code::store_line::<STREAM>(p.cast(), code::narrow_bounded_line(C::KIND, v, sign)) }
+    }
+
+    #[inline(always)]
+    fn code_table<T: Elem, C: Code>(self, table: &CodeTable) -> code::Table {
+        // SAFETY: `self` proves the features.
+        unsafe { code::Table::new(T::DTYPE, C::KIND, table) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_codes_by_table<T: Elem, C: Code, const STREAM: bool>(
+        self,
+        table: code::Table,
+        from: *const T,
+        to: *mut C,
+    ) -> bool {
+        // SAFETY: `self` proves the features; the caller's clauses: 64 elements of two bytes are readable, and as many codes
+        // writable, aligned to 16 if streamed.
+        unsafe {
+            let numbers = [_mm512_loadu_si512(from.cast()), _mm512_loadu_si512(from.cast::<u8>().add(64).cast())];
+            if !table.knows(numbers) {
+                return false;
+            }
+            code::store_line::<STREAM>(to.cast(), table.codes(T::DTYPE, C::KIND, numbers));
+        }
+        true
     }
 
     #[inline(always)]

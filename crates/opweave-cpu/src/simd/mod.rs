@@ -24,7 +24,7 @@ mod portable;
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
-pub use code::{Code, CodeKind, prescale};
+pub use code::{Code, CodeKind, CodeTable, prescale};
 pub use element::{Elem, MAX_LANES};
 pub use isa::{Isa, last_level_cache};
 pub(crate) use math::{times_sigmoid, times_sigmoid_16, times_silu, times_silu_16};
@@ -189,6 +189,45 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// # Safety
     /// - As for [`Simd::store_code`].
     unsafe fn store_bounded_code<C: Code, const STREAM: bool>(self, p: *mut C, v: Self::F32, sign: Self::F32);
+    /// [`Simd::store_bounded_code`] of four vectors. Sixteen lanes make a line of codes, which some hardware writes at once.
+    ///
+    /// # Safety
+    /// - As for [`Simd::store_f32`], with four times `LANES` codes, and aligned as one vector of them if `STREAM`.
+    #[inline(always)]
+    unsafe fn store_bounded_codes<C: Code, const STREAM: bool>(
+        self,
+        p: *mut C,
+        v: [Self::F32; 4],
+        sign: [Self::F32; 4],
+    ) {
+        for (k, (v, sign)) in v.into_iter().zip(sign).enumerate() {
+            // SAFETY: the caller's clauses.
+            unsafe { self.store_bounded_code::<C, STREAM>(p.add(k * Self::LANES), v, sign) }
+        }
+    }
+
+    /// A [`CodeTable`] at hand.
+    type CodeTable: Copy;
+    /// Whether [`Simd::store_codes_by_table`] ever does anything.
+    const TABLES: bool = false;
+    /// Brings a table, which was made for these types, where it is at hand.
+    fn code_table<T: Elem, C: Code>(self, table: &CodeTable) -> Self::CodeTable;
+    /// Writes the codes of 64 numbers of T, f16 or bf16, under the scale of `table`, which was made for these types; or nothing where it
+    /// does not know them all, which is the answer `false`.
+    ///
+    /// # Safety
+    /// - `from` is valid for reading and `to` for writing 64 elements; `to` is aligned to 16 if `STREAM`, and a
+    ///   [`Simd::fence`] follows.
+    #[inline(always)]
+    unsafe fn store_codes_by_table<T: Elem, C: Code, const STREAM: bool>(
+        self,
+        _table: Self::CodeTable,
+        _from: *const T,
+        _to: *mut C,
+    ) -> bool {
+        false
+    }
+
     /// Rounds each lane as [`Simd::store_code`] and back.
     fn round_code<C: Code>(self, a: Self::F32) -> Self::F32;
 

@@ -6,7 +6,7 @@
 use half::{bf16, f16};
 
 use super::code::portable as code;
-use super::{Code, MAX_LANES, Simd, SimdOp};
+use super::{Code, CodeTable, Elem, MAX_LANES, Simd, SimdOp};
 
 /// Needs nothing of the hardware.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,6 +87,7 @@ impl Simd for Portable {
     const SPECIALISE: bool = false;
     type F32 = V;
     type Bits = [u32; LANES];
+    type CodeTable = ();
 
     #[inline]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
@@ -321,6 +322,9 @@ impl Simd for Portable {
         // SAFETY: the caller's clause: LANES elements are writable, and a code is one byte.
         unsafe { p.cast::<[u8; LANES]>().write_unaligned(bits) }
     }
+
+    #[inline(always)]
+    fn code_table<T: Elem, C: Code>(self, _: &CodeTable) {}
 
     #[inline(always)]
     fn round_code<C: Code>(self, a: V) -> V {

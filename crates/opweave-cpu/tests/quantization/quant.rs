@@ -330,6 +330,32 @@ fn quotients_next_to_ties_have_the_code_of_the_division() {
     }
 }
 
+/// All 65 536 of f16 and of bf16, in their order, where lines have numbers of one kind, and in another that mixes them.
+#[test]
+fn every_number_of_16_bits_has_the_code_of_its_quotient() {
+    let number = |dtype, bits: u16| match dtype {
+        DType::F16 => half::f16::from_bits(bits).to_f32(),
+        _ => half::bf16::from_bits(bits).to_f32(),
+    };
+    for dtype in [DType::F16, DType::BF16] {
+        for step in [1, 40_503_u16] {
+            for (codes, scale) in CODES.into_iter().flat_map(|codes| [1.0, 0.37, 3.0 / 448.0, 1e3].map(|s| (codes, s)))
+            {
+                let case = Case::new(dtype, codes, 1, 1 << 16, |_, c| number(dtype, (c as u16).wrapping_mul(step)));
+                let expected: Vec<u8> = case.input.values.iter().map(|&value| code_of(codes, value, scale)).collect();
+                for isa in Isa::available() {
+                    let got = fixed(&case, isa, &Serial, scale, None, 0);
+                    let wrong = got.iter().zip(&expected).position(|(a, b)| a != b);
+                    let context = || {
+                        format!("{} {dtype} {codes} {scale:e}: {:?}", isa.name(), wrong.map(|i| case.input.values[i]))
+                    };
+                    assert!(wrong.is_none(), "{}", context());
+                }
+            }
+        }
+    }
+}
+
 /// The same under the scale of the row itself, whose largest element is chosen.
 #[test]
 fn dynamic_quotients_have_the_code_of_the_division() {

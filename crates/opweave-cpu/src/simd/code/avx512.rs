@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! Sixteen codes at a time.
+//! Sixteen codes at a time, or a line of 64.
 
 use std::arch::x86_64::*;
 
+use opweave_tensor::DType;
+
+use super::table::{CodeTable, shifts};
 use super::{CodeKind, E4M3, E4M3_SHIFT, E5M2, E5M2_SHIFT, Float8, I8_RANGE, prescale, round_and_rebias};
 
 /// The values of sixteen codes.
@@ -63,6 +66,168 @@ pub(in crate::simd) unsafe fn narrow_bounded(kind: CodeKind, v: __m512, sign: __
             CodeKind::I8 => _mm512_cvtps_epi32(v),
         };
         _mm512_cvtepi32_epi8(lanes)
+    }
+}
+
+/// The same for four vectors, in their order.
+///
+/// # Safety
+/// - The processor has AVX-512 F and BW.
+#[inline(always)]
+pub(in crate::simd) unsafe fn narrow_bounded_line(kind: CodeKind, v: [__m512; 4], sign: [__m512; 4]) -> __m512i {
+    // SAFETY: the caller's clause.
+    unsafe {
+        let mut lanes = [_mm512_setzero_si512(); 4];
+        for ((lanes, v), sign) in lanes.iter_mut().zip(v).zip(sign) {
+            *lanes = match kind {
+                CodeKind::F8E4M3 => bounded_f8::<E4M3_SHIFT>(E4M3.smallest_normal * prescale(kind), v, sign),
+                CodeKind::F8E5M2 => bounded_f8::<E5M2_SHIFT>(E5M2.smallest_normal * prescale(kind), v, sign),
+                CodeKind::I8 => _mm512_cvtps_epi32(v),
+            };
+        }
+        let [a, b, c, d] = lanes;
+        // Packing takes quarters of each operand in turns.
+        let bytes = if matches!(kind, CodeKind::I8) {
+            _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d))
+        } else {
+            let byte = _mm512_set1_epi32(0xff);
+            let (a, b) = (_mm512_and_si512(a, byte), _mm512_and_si512(b, byte));
+            let (c, d) = (_mm512_and_si512(c, byte), _mm512_and_si512(d, byte));
+            _mm512_packus_epi16(_mm512_packus_epi32(a, b), _mm512_packus_epi32(c, d))
+        };
+        let order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+        _mm512_permutexvar_epi32(order, bytes)
+    }
+}
+
+/// Writes 64 bytes; with `STREAM`, past the caches, `p` being aligned to 16.
+///
+/// # Safety
+/// - The processor has AVX-512 F; `p` is valid for writing 64 bytes, aligned to 16 if streamed.
+#[inline(always)]
+pub(in crate::simd) unsafe fn store_line<const STREAM: bool>(p: *mut u8, bytes: __m512i) {
+    // SAFETY: the caller's clauses.
+    unsafe {
+        if !STREAM {
+            _mm512_storeu_si512(p.cast(), bytes);
+        } else if (p as usize).is_multiple_of(64) {
+            _mm512_stream_si512(p.cast(), bytes);
+        } else {
+            let p = p.cast::<__m128i>();
+            _mm_stream_si128(p, _mm512_castsi512_si128(bytes));
+            _mm_stream_si128(p.add(1), _mm512_extracti32x4_epi32::<1>(bytes));
+            _mm_stream_si128(p.add(2), _mm512_extracti32x4_epi32::<2>(bytes));
+            _mm_stream_si128(p.add(3), _mm512_extracti32x4_epi32::<3>(bytes));
+        }
+    }
+}
+
+/// A [`CodeTable`] in registers.
+#[derive(Clone, Copy)]
+pub struct Table {
+    addend: [__m512i; 2],
+    below: __m512i,
+    limit: __m512i,
+    top: __m512i,
+}
+
+impl Table {
+    /// The registers of a table for these types.
+    ///
+    /// # Safety
+    /// - The processor has AVX-512 F and BW.
+    #[inline(always)]
+    pub(in crate::simd) unsafe fn new(dtype: DType, kind: CodeKind, table: &CodeTable) -> Table {
+        // No table is made of other types.
+        let (cell, step) = shifts(dtype, kind).unwrap_or((0, 0));
+        // SAFETY: the caller's clause.
+        unsafe {
+            let numbers = _mm512_set_epi16(
+                31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5,
+                4, 3, 2, 1, 0,
+            );
+            let by = _mm_cvtsi32_si128(cell as i32);
+            let first =
+                [_mm512_sll_epi16(numbers, by), _mm512_sll_epi16(_mm512_add_epi16(numbers, _mm512_set1_epi16(32)), by)];
+            let size = _mm512_set1_epi16(1 << cell);
+            let next = [_mm512_add_epi16(first[0], size), _mm512_add_epi16(first[1], size)];
+            // As `CodeTable::addend` says, for all cells at once.
+            let (mut codes, mut last) = ([_mm512_set1_epi16(table.none as i16); 2], first);
+            let code = _mm512_set1_epi16(1 << step);
+            let count = if matches!(kind, CodeKind::F8E5M2) { 8 } else { 16 };
+            for &stair in &table.stairs[..count] {
+                let stair = _mm512_set1_epi16(stair as i16);
+                for half in 0..2 {
+                    let passed = _mm512_cmplt_epu16_mask(stair, next[half]);
+                    codes[half] = _mm512_mask_add_epi16(codes[half], passed, codes[half], code);
+                    last[half] = _mm512_mask_max_epu16(last[half], passed, last[half], stair);
+                }
+            }
+            Table {
+                addend: [_mm512_sub_epi16(codes[0], last[0]), _mm512_sub_epi16(codes[1], last[1])],
+                below: _mm512_set1_epi16(table.below as i16),
+                limit: _mm512_set1_epi16(table.limit as i16),
+                top: _mm512_set1_epi16(table.top as i16),
+            }
+        }
+    }
+
+    /// Whether all of these are zero or between the table's ends.
+    ///
+    /// # Safety
+    /// - The processor has AVX-512 F and BW.
+    #[inline(always)]
+    pub(in crate::simd) unsafe fn knows(self, [a, b]: [__m512i; 2]) -> bool {
+        // SAFETY: the caller's clause.
+        unsafe {
+            let (magnitude, one) = (_mm512_set1_epi16(0x7fff), _mm512_set1_epi16(1));
+            let (a, b) = (_mm512_and_si512(a, magnitude), _mm512_and_si512(b, magnitude));
+            // One less than zero is above all.
+            let least = _mm512_min_epu16(_mm512_sub_epi16(a, one), _mm512_sub_epi16(b, one));
+            let most = _mm512_max_epu16(a, b);
+            _mm512_cmplt_epu16_mask(least, self.below) | _mm512_cmpge_epu16_mask(most, self.top) == 0
+        }
+    }
+
+    /// The codes of what the table knows.
+    ///
+    /// # Safety
+    /// - The processor has AVX-512 F and BW.
+    #[inline(always)]
+    pub(in crate::simd) unsafe fn codes(self, dtype: DType, kind: CodeKind, [a, b]: [__m512i; 2]) -> __m512i {
+        // SAFETY: the caller's clause.
+        unsafe {
+            let (a, b) = match shifts(dtype, kind) {
+                Some((1, 4)) => (self.words::<1, 4>(a), self.words::<1, 4>(b)),
+                Some((1, 5)) => (self.words::<1, 5>(a), self.words::<1, 5>(b)),
+                Some((4, 7)) => (self.words::<4, 7>(a), self.words::<4, 7>(b)),
+                Some((4, 8)) => (self.words::<4, 8>(a), self.words::<4, 8>(b)),
+                // No table is made of other types.
+                _ => (a, b),
+            };
+            // Packing takes quarters of both in turns.
+            let order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
+            _mm512_permutexvar_epi64(order, _mm512_packus_epi16(a, b))
+        }
+    }
+
+    /// Codes in words.
+    ///
+    /// # Safety
+    /// - The processor has AVX-512 F and BW.
+    #[inline(always)]
+    unsafe fn words<const CELL: u32, const STEP: u32>(self, x: __m512i) -> __m512i {
+        // SAFETY: the caller's clause.
+        unsafe {
+            let magnitude = _mm512_and_si512(x, _mm512_set1_epi16(0x7fff));
+            let kept = _mm512_min_epu16(magnitude, self.limit);
+            // The lookup takes the last six bits.
+            let addend = _mm512_permutex2var_epi16(self.addend[0], _mm512_srli_epi16::<CELL>(kept), self.addend[1]);
+            let sum = _mm512_maskz_add_epi16(_mm512_test_epi16_mask(magnitude, magnitude), kept, addend);
+            let sign = _mm512_srli_epi16::<8>(x);
+            // The sign's bit from the one, all others from the other.
+            _mm512_ternarylogic_epi32::<0xca>(_mm512_set1_epi16(0x80), sign, _mm512_srli_epi16::<STEP>(sum))
+        }
     }
 }
 

@@ -11,8 +11,11 @@ pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
 pub(super) mod portable;
+mod table;
 
 use opweave_tensor::{Element, F8E4M3, F8E5M2};
+
+pub use table::CodeTable;
 
 /// The kinds of codes. Bodies match on the constant [`Code::KIND`], which leaves one arm of each match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
