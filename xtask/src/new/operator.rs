@@ -76,6 +76,11 @@ pub(super) fn scaffold(root: &Path, family: &Name, name: &Name) -> Result<Scaffo
         include_str!("../../templates/operator/page.md.tmpl"),
         &values,
     )?;
+    scaffold.file(
+        format!("suites/{family}/{name}.toml"),
+        include_str!("../../templates/operator/workload.toml.tmpl"),
+        &values,
+    )?;
 
     let mut edit = |file: String, line: String, place: Place| scaffold.edits.push(Edit { file, line, place });
     if known {
@@ -101,6 +106,7 @@ pub(super) fn scaffold(root: &Path, family: &Name, name: &Name) -> Result<Scaffo
         "the CPU kernel, then the public function's arguments and words".into(),
         "the suite: shapes of four model families, edges of the arithmetic, one case past 2^31 elements in tier full"
             .into(),
+        format!("suites/{family}/{name}.toml: labels of the bench cases, with the shapes of four model families"),
         format!(
             "docs/contracts/{name}.md; OPWEAVE_UPDATE_PAGES=1 cargo test -p opweave-contract fills in its declaration"
         ),

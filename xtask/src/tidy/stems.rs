@@ -9,12 +9,13 @@ use super::tree::Tree;
 const OPERATORS: &str = "crates/opweave-contract/src/ops/";
 
 /// Folders that must hold `<family>/<stem>.EXT` or `<stem>.EXT` for every operator, and what they hold.
-const PLACES: [(&str, &str, &str); 5] = [
+const PLACES: [(&str, &str, &str); 6] = [
     ("crates/opweave-reference/src", "rs", "f64 reference"),
     ("crates/opweave-cpu/src", "rs", "CPU kernel"),
     ("crates/opweave/src", "rs", "public function"),
     ("crates/opweave-numerics/src/suites", "rs", "suite"),
     ("docs/contracts", "md", "contract page"),
+    ("suites", "toml", "workload file"),
 ];
 
 /// The operators as (family, stem): files of a family that declare one.
@@ -65,12 +66,13 @@ mod tests {
     const CONTRACT: (&str, &str) = ("crates/opweave-contract/src/ops/normalization/l2_norm.rs", "operator! {}");
     const LIST: (&str, &str) =
         ("crates/opweave-contract/src/ops/normalization/mod.rs", "            l2_norm: L2Norm,\n");
-    const ALL: [&str; 5] = [
+    const ALL: [&str; 6] = [
         "crates/opweave-reference/src/ops/normalization/l2_norm.rs",
         "crates/opweave-cpu/src/ops/normalization/l2_norm.rs",
         "crates/opweave/src/ops/normalization/l2_norm.rs",
         "crates/opweave-numerics/src/suites/normalization/l2_norm.rs",
         "docs/contracts/l2_norm.md",
+        "suites/normalization/l2_norm.toml",
     ];
 
     #[test]

@@ -175,7 +175,9 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     let timed = |(tokens, width, dtype, tier): (usize, usize, &str, Tier)| {
         Some(case::<O>(format!("t{tokens}_h{width}_{dtype}"), width, dtype, &[], tokens)?.tier(tier))
     };
-    let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, 14336, "bf16", Tier::Full)));
+    let matrix = core_matrix::TOKENS.into_iter().map(|tokens| (tokens, 14336));
+    let matrix = matrix.chain(core_matrix::of_models(&core_matrix::INTERMEDIATE));
+    let matrix = matrix.map(|(tokens, width)| timed((tokens, width, "bf16", Tier::Full)));
     core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
 }
 

@@ -91,7 +91,9 @@ impl Suite for Cases {
             let case = case(&label, vocabulary, width, dtype, &[], tokens)?;
             Some(case.tier(tier).fill("ids", Fill::Integers(0, vocabulary as i64 - 1)))
         };
-        let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, 4096, 4096, "bf16", Tier::Full)));
+        let matrix = core_matrix::TOKENS.into_iter().map(|tokens| (tokens, 4096));
+        let matrix = matrix.chain(core_matrix::of_models(&core_matrix::HIDDEN));
+        let matrix = matrix.map(|(tokens, width)| timed((tokens, 4096, width, "bf16", Tier::Full)));
         core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
     }
 

@@ -94,13 +94,20 @@ impl Suite for Cases {
             (16384, "plain", Tier::Full),
             (16384, "f8e4m3_per_tensor", Tier::Full),
         ];
-        let timed = |(tokens, format, tier): (usize, &str, Tier)| {
-            let label = format!("t{tokens}_h8_d128_bf16_{format}");
-            let pages = (tokens / 16).max(4);
-            let facts = facts((8, 128, 128), 16, "bf16", "nhd", format);
+        let sized = |(heads, width): (usize, usize), tokens: usize, format: &str, tier: Tier| {
+            let label = format!("t{tokens}_h{heads}_d{width}_bf16_{format}");
+            let pages = tokens.div_ceil(16).max(4);
+            let facts = facts((heads, width, width), 16, "bf16", "nhd", format);
             Some(case(&label, &facts, [tokens, tokens, pages], pages * 16)?.tier(tier))
         };
+        let timed = |(tokens, format, tier): (usize, &str, Tier)| sized((8, 128), tokens, format, tier);
         let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, "plain", Tier::Full)));
+        let models = core_matrix::HEADS.into_iter().flat_map(|(_, heads)| {
+            core_matrix::MODEL_TOKENS.map(|tokens| sized((heads, 128), tokens, "plain", Tier::Full))
+        });
+        // Heads that fit no vector.
+        let awkward = sized((3, 83), core_matrix::AWKWARD.0, "plain", Tier::Full);
+        let matrix = matrix.into_iter().chain(models).chain([awkward]);
         core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
     }
 

@@ -55,12 +55,19 @@ impl Suite for Cases {
     }
 
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<FusedQkNormRope>> {
-        let timed = |(tokens, tier): (usize, Tier)| {
-            let label = format!("t{tokens}_h32x8_d128_bf16");
-            Some(case(&label, (32, 8, 128, 128), "bf16", &[], tokens)?.tier(tier))
+        let sized = |heads: (usize, usize), (width, turned): (usize, usize), tokens: usize, tier: Tier| {
+            let label = format!("t{tokens}_h{}x{}_d{width}_bf16", heads.0, heads.1);
+            Some(case(&label, (heads.0, heads.1, width, turned), "bf16", &[], tokens)?.tier(tier))
         };
+        let timed = |(tokens, tier): (usize, Tier)| sized((32, 8), (128, 128), tokens, tier);
         let own = [(1, Tier::Smoke), (16, Tier::Full), (1024, Tier::Default), (8192, Tier::Full)];
         let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, Tier::Full)));
+        let models = core_matrix::HEADS.into_iter().flat_map(|heads| {
+            core_matrix::MODEL_TOKENS.map(|tokens| sized(heads, (128, 128), tokens, Tier::Full))
+        });
+        // Part of a head turns, as in Phi-2, and heads fit no vector.
+        let awkward = sized((7, 1), (80, 34), core_matrix::AWKWARD.0, Tier::Full);
+        let matrix = matrix.into_iter().chain(models).chain([awkward]);
         core_matrix::with(own.into_iter().filter_map(timed).collect(), matrix)
     }
 

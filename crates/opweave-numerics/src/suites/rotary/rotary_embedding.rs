@@ -67,11 +67,18 @@ impl Suite for Cases {
             (8192, "neox", Tier::Full),
             (8192, "interleaved", Tier::Full),
         ];
-        let timed = |(tokens, style, tier): (usize, &str, Tier)| {
-            let label = format!("t{tokens}_h32x8_d128_bf16_{style}");
-            Some(case(&label, (32, 8, 128, 128), "bf16", &[("style", style)], tokens)?.tier(tier))
+        let sized = |heads: (usize, usize), (width, turned): (usize, usize), tokens: usize, style: &str, tier: Tier| {
+            let label = format!("t{tokens}_h{}x{}_d{width}_bf16_{style}", heads.0, heads.1);
+            Some(case(&label, (heads.0, heads.1, width, turned), "bf16", &[("style", style)], tokens)?.tier(tier))
         };
+        let timed = |(tokens, style, tier): (usize, &str, Tier)| sized((32, 8), (128, 128), tokens, style, tier);
         let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, "neox", Tier::Full)));
+        let models = core_matrix::HEADS.into_iter().flat_map(|heads| {
+            core_matrix::MODEL_TOKENS.map(|tokens| sized(heads, (128, 128), tokens, "neox", Tier::Full))
+        });
+        // Part of a head turns, as in Phi-2, and heads fit no vector.
+        let awkward = sized((7, 1), (80, 34), core_matrix::AWKWARD.0, "neox", Tier::Full);
+        let matrix = matrix.into_iter().chain(models).chain([awkward]);
         core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
     }
 

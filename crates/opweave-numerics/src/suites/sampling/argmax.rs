@@ -71,7 +71,10 @@ impl Suite for Cases {
         let timed = |(tokens, width, dtype, tier)| {
             Some(case(&format!("t{tokens}_v{width}_{dtype}"), width, dtype, &[], tokens)?.tier(tier))
         };
-        let matrix = [1, 8, 64, 256].map(|tokens| timed((tokens, 128_256, "bf16", Tier::Full)));
+        let matrix = [1, 8, 64, 256].map(|tokens| (tokens, 128_256));
+        let models = core_matrix::VOCABULARIES.map(|width| (32, width));
+        let matrix = matrix.into_iter().chain(models).chain([core_matrix::AWKWARD]);
+        let matrix = matrix.map(|(tokens, width)| timed((tokens, width, "bf16", Tier::Full)));
         core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
     }
 

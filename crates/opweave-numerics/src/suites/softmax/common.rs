@@ -186,7 +186,10 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
         Some(case::<O>(format!("t{tokens}_h{width}_{}", words(dtypes)), width, dtypes, tokens)?.tier(tier))
     };
     // A vocabulary: more rows than these are a gigabyte and more.
-    let matrix = [1, 8, 64, 512].map(|tokens| timed((tokens, 128_256, ("bf16", "bf16"), Tier::Full)));
+    let matrix = [1, 8, 64, 512].map(|tokens| (tokens, 128_256));
+    let models = core_matrix::VOCABULARIES.map(|width| (32, width));
+    let matrix = matrix.into_iter().chain(models).chain([core_matrix::AWKWARD]);
+    let matrix = matrix.map(|(tokens, width)| timed((tokens, width, ("bf16", "bf16"), Tier::Full)));
     core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
 }
 
