@@ -2,6 +2,7 @@
 // Copyright 2026 The opweave authors
 //! `cargo xtask`: the developer's commands.
 
+mod bars;
 mod bundle;
 mod ci;
 mod features;
@@ -71,6 +72,8 @@ enum Command {
         /// Folder to write, which replaces an older one [default: target/bundle]
         out: Option<PathBuf>,
     },
+    /// Try what the benchmark suite promises on a quiet machine; results go into docs/benchmarking.md
+    Bars(bars::Options),
     /// Run the odd shapes of the CPU kernels under valgrind
     OddShapes,
 }
@@ -101,6 +104,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Features => features::run(&root)?,
         Command::Model { out } => drop(model::run(&root, out)?),
         Command::Bundle { out } => bundle::run(&root, out)?,
+        Command::Bars(options) => bars::run(&root, &options)?,
         Command::OddShapes => odd_shapes::run(&root)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -61,6 +61,10 @@ fn run(cli: &Cli, suites: &SuiteSet, arguments: Vec<(String, String)>, out: &mut
         Command::Devices(args) => commands::devices::run(args, out),
         Command::Numerics(args) => commands::numerics::run(args, suites, arguments, out),
         Command::Bench(args) => commands::bench::run(args, suites, arguments, out),
+        Command::Suite(args) => commands::suite::run(args, suites, out),
+        Command::Promote(args) => commands::promote::run(args, out),
+        Command::History(args) => commands::history::run(args, out),
+        Command::Report(args) => commands::report::run(args, out),
         Command::Compare(args) => commands::compare::run(args, out),
         Command::License(args) => commands::license::run(args, out),
     }

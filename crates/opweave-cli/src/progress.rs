@@ -4,6 +4,7 @@
 //! How a run is drawn on standard error: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use opweave_bench::measurement::Metric;
@@ -151,4 +152,62 @@ impl BenchProgress for Drawn {
     fn finished(&mut self) {
         self.end();
     }
+}
+
+/// A sweep of the suite: a bar with what is left, or a line for each row.
+pub(crate) struct SuiteDrawn {
+    drawn: Drawn,
+    rows: usize,
+    there: usize,
+}
+
+impl SuiteDrawn {
+    /// Draws on standard error.
+    pub(crate) fn new() -> Self {
+        Self { drawn: Drawn::new(), rows: 0, there: 0 }
+    }
+}
+
+impl opweave_suite::runner::Progress for SuiteDrawn {
+    fn started(&mut self, rows: usize, there: usize) {
+        (self.rows, self.there) = (rows, there);
+        self.drawn.start(rows);
+        if let Some(bar) = &self.drawn.bar {
+            bar.set_position(there as u64);
+        }
+    }
+
+    fn waiting(&mut self, what: &str) {
+        self.drawn.line(&format!("waiting: {what}"));
+    }
+
+    fn attempt(&mut self, planned: &opweave_suite::record::Planned, number: usize) {
+        let again = if number > 1 { format!(", attempt {number}") } else { String::new() };
+        self.drawn.message(format!("{planned}{again}"));
+    }
+
+    fn done(&mut self, row: &opweave_suite::record::Row, left: Duration) {
+        self.there += 1;
+        let time = row.ours().map_or_else(String::new, |ours| format!(" {} us", us(ours.us)));
+        let ratio = row.ratio.map_or_else(String::new, |ratio| format!(", {ratio:.2} of the reference"));
+        let why = row.reason.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        let place = format!("{}/{}, {} left", self.there, self.rows, clock(left));
+        self.drawn.line(&format!("{} {}{time}{ratio}{why} ({place})", row.planned(), row.status));
+        self.drawn.step();
+    }
+
+    fn again(&mut self, row: &opweave_suite::record::Row) {
+        let why = row.reason.as_deref().unwrap_or_default();
+        self.drawn.line(&format!("{} {}: {why}; it comes again", row.planned(), row.status));
+    }
+
+    fn finished(&mut self) {
+        self.drawn.end();
+    }
+}
+
+/// A duration in minutes and seconds.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    if seconds < 60 { format!("{seconds} s") } else { format!("{}:{:02} min", seconds / 60, seconds % 60) }
 }

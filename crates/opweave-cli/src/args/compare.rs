@@ -30,7 +30,7 @@ pub(crate) struct CompareArgs {
     pub(crate) json: bool,
 }
 
-fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn percent(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|e| format!("{e}"))?;
     if value.is_finite() && (0.0..1000.0).contains(&value) {
         Ok(value)

@@ -56,6 +56,9 @@ pub(crate) struct BenchArgs {
     /// Exactly so many samples in each round, instead of the budgets
     #[arg(long, value_name = "N")]
     pub(crate) iterations: Option<u64>,
+    /// End when standard input ends: the suite holds its other end
+    #[arg(long, hide = true)]
+    pub(crate) leash: bool,
 }
 
 impl BenchArgs {

@@ -8,6 +8,7 @@ mod explain;
 mod license;
 mod measure;
 mod select;
+mod suite;
 pub(crate) mod suites;
 
 pub(crate) use compare::CompareArgs;
@@ -15,6 +16,7 @@ pub(crate) use explain::ExplainArgs;
 pub(crate) use license::{Format, LicenseArgs, LicenseCommand};
 pub(crate) use measure::{BenchArgs, NumericsArgs};
 pub(crate) use select::SelectArgs;
+pub(crate) use suite::{HistoryArgs, PromoteArgs, ReportArgs, SuiteArgs, SuiteCommand};
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
@@ -49,8 +51,16 @@ pub(crate) enum Command {
     Numerics(NumericsArgs),
     /// Validate and time implementations
     Bench(BenchArgs),
-    /// Judge one benchmark report against another
+    /// Measure the workloads of suites/, each in a process of its own, on a device that is leased
+    Suite(SuiteArgs),
+    /// Judge one benchmark report, or run of the suite, against another
     Compare(CompareArgs),
+    /// Make a run of the suite the baseline of its device
+    Promote(PromoteArgs),
+    /// Show how rows of the suite moved over baselines and runs
+    History(HistoryArgs),
+    /// Write a run of the suite as one page of HTML, and as Markdown
+    Report(ReportArgs),
     /// Check licence headers, ports and their sources, on any repository
     License(LicenseArgs),
 }

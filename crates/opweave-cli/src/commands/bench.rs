@@ -26,6 +26,9 @@ pub(crate) fn run(
     suite_arguments: Vec<(String, String)>,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
+    if args.leash {
+        opweave_suite::runner::hold_leash();
+    }
     let protocol = args.protocol().resolve().map_err(|e| Failure::usage(format_args!("failed to {e}")))?;
     let path = output(&args.select, "bench");
     let config = BenchConfig {

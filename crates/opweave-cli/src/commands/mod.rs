@@ -9,8 +9,14 @@ pub(crate) mod compare;
 pub(crate) mod devices;
 pub(crate) mod explain;
 mod ground;
+pub(crate) mod history;
 pub(crate) mod license;
 pub(crate) mod numerics;
+pub(crate) mod promote;
+pub(crate) mod report;
+pub(crate) mod suite;
+mod suite_device;
+mod suite_files;
 
 #[cfg(test)]
 mod schemas;

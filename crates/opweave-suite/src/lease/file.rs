@@ -63,11 +63,13 @@ pub(super) fn file_name(device: &str) -> String {
 
 /// This process, for whoever waits. That the note cannot be written takes nothing from the lock.
 pub(super) fn note(file: &mut File) {
-    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "an unknown user".to_owned());
+    let user =
+        std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_else(|_| "an unknown user".to_owned());
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let text = format!("process {} of {user} on {} since {since}\n", std::process::id(), host.trim());
-    let written = file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).and_then(|_| file.write_all(text.as_bytes()));
+    let written =
+        file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).and_then(|_| file.write_all(text.as_bytes()));
     if let Err(error) = written {
         tracing::debug!(%error, "the holder's note cannot be written");
     }

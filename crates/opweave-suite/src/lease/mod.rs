@@ -99,9 +99,11 @@ pub fn lease(
             Ok(held) => return Ok(Lease { held }),
             Err(blocked) => blocked,
         };
-        if holder != told {
+        // How long it has been held says nothing new.
+        let who = holder.rsplit_once(" for ").map_or(holder.as_str(), |(who, _)| who);
+        if who != told {
             waiting(&format!("{device}: {holder}"));
-            told.clone_from(&holder);
+            told = who.to_owned();
         }
         if stop.requested() {
             return Err(LeaseError::Cancelled { device, holder });

@@ -43,7 +43,8 @@ impl Place {
         file.lock().map_err(refuse)?;
         let since_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
         let text = format!("{since_ns}\n{}\n", devices.join("\n"));
-        let written = file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).and_then(|_| file.write_all(text.as_bytes()));
+        let written =
+            file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).and_then(|_| file.write_all(text.as_bytes()));
         written.map_err(refuse)?;
         let rank = Rank { fewer: usize::MAX - devices.len(), since_ns, name: name.clone() };
         Ok(Place { path, name, rank, devices: devices.to_vec(), _file: file })
@@ -80,7 +81,10 @@ impl Place {
             let shared = self.devices.iter().find(|device| wanted.contains(&device.as_str()));
             if let Some(device) = shared.filter(|_| rank < self.rank) {
                 let process = name.trim_start_matches(PREFIX).split('-').next().unwrap_or_default();
-                return Ok(Some((device.clone(), format!("process {process} waits for {} devices and comes first", wanted.len()))));
+                return Ok(Some((
+                    device.clone(),
+                    format!("process {process} waits for {} devices and comes first", wanted.len()),
+                )));
             }
         }
         Ok(None)

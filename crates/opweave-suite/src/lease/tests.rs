@@ -85,9 +85,12 @@ fn the_largest_that_waits_comes_first() {
         std::thread::sleep(Duration::from_millis(50));
         wait(&["a", "b"]);
         // Both wait by now.
-        while std::fs::read_dir(root.path()).unwrap().filter(|e| {
-            e.as_ref().unwrap().file_name().to_string_lossy().starts_with("waiting-")
-        }).count() < 2 {
+        while std::fs::read_dir(root.path())
+            .unwrap()
+            .filter(|e| e.as_ref().unwrap().file_name().to_string_lossy().starts_with("waiting-"))
+            .count()
+            < 2
+        {
             std::thread::sleep(Duration::from_millis(5));
         }
         drop(held);

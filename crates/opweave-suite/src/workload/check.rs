@@ -35,10 +35,10 @@ pub type Choose<'a> = &'a dyn Fn(&dyn DynCase, &str) -> Result<String, String>;
 pub fn families() -> Vec<(&'static str, &'static str)> {
     macro_rules! named {
         ([$into:ident] $family:ident: $($module:ident: $operator:ident),* $(,)?) => {
-            $($into.push((
+            $($into.extend([(
                 <opweave_contract::ops::$family::$operator as Operator>::NAME,
                 stringify!($family),
-            ));)*
+            )]);)*
         };
     }
     let mut found = Vec::new();
@@ -65,7 +65,8 @@ pub fn check(root: &Path, suites: &SuiteSet, choose: Option<Choose<'_>>) -> (Vec
         let Some(kernel) = of_file.first().map(|entry| entry.kernel.clone()) else { continue };
         let mut find = |message: String| findings.push(Finding { path: path.clone(), message });
         let Some(suite) = suites.get(&kernel) else {
-            let hint = nearest(&kernel, suites.operations()).map_or_else(String::new, |n| format!(", did you mean `{n}`?"));
+            let hint =
+                nearest(&kernel, suites.operations()).map_or_else(String::new, |n| format!(", did you mean `{n}`?"));
             find(format!("there is no operator `{kernel}`{hint}"));
             continue;
         };

@@ -132,7 +132,10 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Entry>, WorkloadError> {
     let workload: Workload = toml::from_str(text).map_err(|e| refuse(e.to_string().trim().to_owned()))?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     if stem != workload.kernel {
-        return Err(refuse(format!("kernel is `{}`, the file's stem is `{stem}`: they must be equal", workload.kernel)));
+        return Err(refuse(format!(
+            "kernel is `{}`, the file's stem is `{stem}`: they must be equal",
+            workload.kernel
+        )));
     }
     if workload.config.is_empty() {
         return Err(refuse("there is no [[config]], at least one is needed".to_owned()));

@@ -303,7 +303,9 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
         Some(case::<O>(format!("t{tokens}_h{width}_{dtype}"), &facts, tokens)?.tier(tier))
     };
     let matrix = core_matrix::TOKENS.into_iter().flat_map(|tokens| [4096, 8192].map(|width| (tokens, width)));
-    let matrix = matrix.chain(core_matrix::of_models(&core_matrix::HIDDEN)).map(|(tokens, width)| timed((tokens, width, "bf16", Tier::Full)));
+    let matrix = matrix
+        .chain(core_matrix::of_models(&core_matrix::HIDDEN))
+        .map(|(tokens, width)| timed((tokens, width, "bf16", Tier::Full)));
     core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
 }
 

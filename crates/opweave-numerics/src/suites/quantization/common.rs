@@ -190,6 +190,8 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
         Some(of(&label, dtype, &[&format!("output_dtype={codes}")], tokens, width)?.tier(tier))
     };
     let matrix = core_matrix::TOKENS.into_iter().flat_map(|tokens| [4096, 8192].map(|width| (tokens, width)));
-    let matrix = matrix.chain(core_matrix::of_models(&core_matrix::HIDDEN)).map(|(tokens, width)| timed((tokens, width, "bf16", "f8e4m3", Tier::Full)));
+    let matrix = matrix
+        .chain(core_matrix::of_models(&core_matrix::HIDDEN))
+        .map(|(tokens, width)| timed((tokens, width, "bf16", "f8e4m3", Tier::Full)));
     core_matrix::with(sizes.into_iter().filter_map(timed).collect(), matrix)
 }

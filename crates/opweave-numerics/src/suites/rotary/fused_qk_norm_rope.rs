@@ -62,9 +62,9 @@ impl Suite for Cases {
         let timed = |(tokens, tier): (usize, Tier)| sized((32, 8), (128, 128), tokens, tier);
         let own = [(1, Tier::Smoke), (16, Tier::Full), (1024, Tier::Default), (8192, Tier::Full)];
         let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, Tier::Full)));
-        let models = core_matrix::HEADS.into_iter().flat_map(|heads| {
-            core_matrix::MODEL_TOKENS.map(|tokens| sized(heads, (128, 128), tokens, Tier::Full))
-        });
+        let models = core_matrix::HEADS
+            .into_iter()
+            .flat_map(|heads| core_matrix::MODEL_TOKENS.map(|tokens| sized(heads, (128, 128), tokens, Tier::Full)));
         // Part of a head turns, as in Phi-2, and heads fit no vector.
         let awkward = sized((7, 1), (80, 34), core_matrix::AWKWARD.0, Tier::Full);
         let matrix = matrix.into_iter().chain(models).chain([awkward]);
