@@ -10,6 +10,7 @@ use opweave_bench::compare::Comparison;
 use super::catalog::CatalogJson;
 use super::devices::DevicesJson;
 use super::explain::ExplainJson;
+use super::history::HistoryJson;
 
 #[test]
 fn the_schemas_of_json_output_are_committed() {
@@ -18,6 +19,10 @@ fn the_schemas_of_json_output_are_committed() {
         ("devices", schemars::schema_for!(DevicesJson)),
         ("explain", schemars::schema_for!(ExplainJson)),
         ("comparison", schemars::schema_for!(Comparison)),
+        ("history", schemars::schema_for!(HistoryJson)),
+        ("suite-run", schemars::schema_for!(opweave_suite::record::Run)),
+        ("suite-baseline", schemars::schema_for!(opweave_suite::baseline::Baseline)),
+        ("suite-judgement", schemars::schema_for!(opweave_suite::baseline::Judgement)),
         ("license-report", schemars::schema_for!(opweave_license::format::JsonReport)),
     ];
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");

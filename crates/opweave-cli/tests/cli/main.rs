@@ -12,4 +12,5 @@ mod explain;
 mod license;
 mod measure;
 mod run;
+mod suite;
 mod whole;
