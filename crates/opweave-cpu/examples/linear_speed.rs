@@ -41,6 +41,20 @@ impl Buffer {
     }
 }
 
+/// Weights side by side in one block of memory, as an engine keeps them: in small blocks the pages would be small too.
+struct Arena {
+    buffer: Buffer,
+    taken: usize,
+}
+
+impl Arena {
+    fn take(&mut self, bytes: usize) -> *mut u8 {
+        let at = self.buffer.data().wrapping_add(self.taken);
+        self.taken += bytes.next_multiple_of(64);
+        at
+    }
+}
+
 /// What a weight is.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -52,18 +66,31 @@ enum Kind {
 struct Weights {
     kind: Kind,
     shape: (usize, usize),
-    buffers: Vec<[Buffer; 3]>,
+    /// Weight, scales and minima of each.
+    copies: Vec<[*mut u8; 3]>,
 }
 
 impl Weights {
-    fn new(kind: Kind, (k, n): (usize, usize), copies: usize) -> Weights {
-        let groups = k / 32 * n * 2;
-        let (weight, groups) = match kind {
-            Kind::Float(dtype) => (float_bytes(dtype, k, n), 0),
-            Kind::Q4(_) => (code_bytes(4, k, n), groups),
-        };
-        let buffers = (0..copies).map(|_| [weight, groups, groups].map(Buffer::new)).collect();
-        Weights { kind, shape: (k, n), buffers }
+    /// Bytes of a packed weight, and of its scales and minima.
+    fn parts(kind: Kind, (k, n): (usize, usize)) -> [usize; 3] {
+        match kind {
+            Kind::Float(dtype) => [float_bytes(dtype, k, n), 0, 0],
+            Kind::Q4(_) => [code_bytes(4, k, n), k / 32 * n * 2, k / 32 * n * 2],
+        }
+    }
+
+    /// So many weights of each shape.
+    fn all(kind: Kind, shapes: &[((usize, usize), usize)]) -> (Vec<Weights>, Arena) {
+        let room = |parts: [usize; 3]| parts.map(|bytes| bytes.next_multiple_of(64)).iter().sum::<usize>();
+        let bytes = shapes.iter().map(|&(shape, copies)| copies * room(Weights::parts(kind, shape))).sum();
+        let mut arena = Arena { buffer: Buffer::new(bytes), taken: 0 };
+        let mut take = |shape| Weights::parts(kind, shape).map(|bytes| arena.take(bytes));
+        let weights = shapes.iter().map(|&(shape, copies)| Weights {
+            kind,
+            shape,
+            copies: (0..copies).map(|_| take(shape)).collect(),
+        });
+        (weights.collect(), arena)
     }
 
     /// Bytes of one copy.
@@ -75,7 +102,7 @@ impl Weights {
         }
     }
 
-    fn run(&mut self, isa: Isa, pool: &dyn Parallel, tokens: usize, input: *mut u8, out: *mut u8) {
+    fn run(&self, isa: Isa, pool: &dyn Parallel, tokens: usize, input: *mut u8, out: *mut u8) {
         let (k, n) = self.shape;
         let dtype = if let Kind::Float(dtype) = self.kind { dtype } else { DType::F32 };
         let layer = Layer {
@@ -89,9 +116,9 @@ impl Weights {
             out: Rows { data: out, stride: n as isize },
             activation: LinearActivation::None,
         };
-        for [weight, scales, minima] in &mut self.buffers {
-            let weight = Weight::Packed(weight.data());
-            let rows = |buffer: &mut Buffer| Rows { data: buffer.data(), stride: n as isize };
+        for &[weight, scales, minima] in &self.copies {
+            let weight = Weight::Packed(weight);
+            let rows = |data| Rows { data, stride: n as isize };
             // SAFETY: buffers of the sizes that the call states, which nothing else uses.
             unsafe {
                 match self.kind {
@@ -125,19 +152,20 @@ fn best(rounds: usize, subjects: &mut [Box<dyn FnMut() + '_>]) -> Vec<f64> {
 }
 
 /// Few rows: the share of the rate at which the same bytes are read.
-fn decode(name: &str, isa: Isa, pool: &dyn Parallel, tokens: usize, mut weights: Vec<Weights>) {
-    let bytes: usize = weights.iter().map(|w| w.bytes() * w.buffers.len()).sum();
+fn decode(name: &str, isa: Isa, pool: &dyn Parallel, tokens: usize, shapes: &[((usize, usize), usize)], kind: Kind) {
+    let (weights, _arena) = Weights::all(kind, shapes);
+    let bytes: usize = weights.iter().map(|w| w.bytes() * w.copies.len()).sum();
     let widest = weights.iter().map(|w| w.shape.0.max(w.shape.1)).max().unwrap_or(0);
     let (mut plain, mut input, mut out) =
         (Buffer::new(bytes), Buffer::new(widest * tokens * 4), Buffer::new(widest * tokens * 4));
     let (plain, input, out) = (plain.data(), input.data(), out.data());
-    let calls: usize = weights.iter().map(|w| w.buffers.len()).sum();
+    let calls: usize = weights.iter().map(|w| w.copies.len()).sum();
     let times = best(
         12,
         &mut [
             // SAFETY: a buffer of as many bytes.
             Box::new(|| unsafe { ceilings::read(isa, pool, plain, bytes) }),
-            Box::new(|| weights.iter_mut().for_each(|w| w.run(isa, pool, tokens, input, out))),
+            Box::new(|| weights.iter().for_each(|w| w.run(isa, pool, tokens, input, out))),
         ],
     );
     println!(
@@ -153,8 +181,8 @@ fn decode(name: &str, isa: Isa, pool: &dyn Parallel, tokens: usize, mut weights:
 }
 
 /// Many rows: the share of the rate of plain f32 multiply-adds.
-fn prefill(name: &str, isa: Isa, pool: &dyn Parallel, tokens: usize, mut weights: Weights) {
-    let (k, n) = weights.shape;
+fn prefill(name: &str, isa: Isa, pool: &dyn Parallel, tokens: usize, (k, n): (usize, usize), kind: Kind) {
+    let (weights, _arena) = Weights::all(kind, &[((k, n), 1)]);
     let (mut input, mut out) = (Buffer::new(k * tokens * 4), Buffer::new(n * tokens * 4));
     let (input, out) = (input.data(), out.data());
     let rounds = 400_000;
@@ -163,7 +191,7 @@ fn prefill(name: &str, isa: Isa, pool: &dyn Parallel, tokens: usize, mut weights
         6,
         &mut [
             Box::new(|| _ = ceilings::multiply_add(isa, pool, rounds)),
-            Box::new(|| weights.run(isa, pool, tokens, input, out)),
+            Box::new(|| weights.iter().for_each(|w| w.run(isa, pool, tokens, input, out))),
         ],
     );
     let rate = 2.0 * (tokens * k * n) as f64 / times[1];
@@ -177,11 +205,9 @@ fn prefill(name: &str, isa: Isa, pool: &dyn Parallel, tokens: usize, mut weights
     );
 }
 
-/// The weights of SmolLM2-135M, tables of the vocabulary last.
-fn smollm2(kind: Kind) -> Vec<Weights> {
-    let layers = [(576, 576, 60), (576, 192, 60), (576, 1536, 60), (1536, 576, 30), (576, 49_152, 1)];
-    layers.map(|(k, n, copies)| Weights::new(kind, (k, n), copies)).into()
-}
+/// The weights of SmolLM2-135M and how many there are of each, the table of the vocabulary last.
+const SMOLLM2: [((usize, usize), usize); 5] =
+    [((576, 576), 60), ((576, 192), 60), ((576, 1536), 60), ((1536, 576), 30), ((576, 49_152), 1)];
 
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
@@ -200,17 +226,17 @@ fn main() {
     for isa in Isa::available().into_iter().rev() {
         for (name, kind) in kinds {
             if format!("decode {}", isa.name()).contains(&filter) {
-                let one = Weights::new(kind, (4096, 4096), 1).bytes();
+                let one: usize = Weights::parts(kind, (4096, 4096)).iter().sum();
                 let copies = (2 * last_level_cache()).div_ceil(one);
                 for tokens in [1, 4] {
-                    let weights = vec![Weights::new(kind, (4096, 4096), copies)];
-                    decode(&format!("{name} 4096x4096, {tokens} rows"), isa, &pool, tokens, weights);
+                    let name = format!("{name} 4096x4096, {tokens} rows");
+                    decode(&name, isa, &pool, tokens, &[((4096, 4096), copies)], kind);
                 }
-                decode(&format!("{name} smollm2_135m, a token"), isa, &pool, 1, smollm2(kind));
+                decode(&format!("{name} smollm2_135m, a token"), isa, &pool, 1, &SMOLLM2, kind);
             }
             if format!("prefill {}", isa.name()).contains(&filter) {
-                prefill(name, isa, &pool, 512, Weights::new(kind, (4096, 4096), 1));
-                prefill(name, isa, &pool, 512, Weights::new(kind, (576, 1536), 1));
+                prefill(name, isa, &pool, 512, (4096, 4096), kind);
+                prefill(name, isa, &pool, 512, (576, 1536), kind);
             }
         }
     }

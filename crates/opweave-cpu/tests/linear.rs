@@ -2,12 +2,12 @@
 // Copyright 2026 The opweave authors
 
 //! Linear layers: one order of every sum. Case A34: a row's bits depend neither on its batch nor on its place there, nor on
-//! threads, nor on how the weight is passed.
+//! threads, nor on how the weight is passed. And the sums are right.
 
 use std::num::NonZero;
 
 use half::{bf16, f16};
-use opweave_contract::ops::linear::{InputMode, LinearActivation, WeightOffset};
+use opweave_contract::ops::linear::{InputMode, LinearActivation, LinearWna16Problem, WeightOffset};
 use opweave_cpu::Rows;
 use opweave_cpu::linear::{
     FloatCall, Layer, QuantizedCall, Scales, Weight, code_bytes, float_bytes, float_linear, pack_codes, pack_floats,
@@ -15,6 +15,7 @@ use opweave_cpu::linear::{
 };
 use opweave_cpu::simd::Isa;
 use opweave_device::cpu::{Parallel, Pool, Serial};
+use opweave_reference::ops::linear::linear_wna16::{seen, weight};
 use opweave_tensor::DType;
 
 /// Sizes of the weight: several runs of columns and a rest, several panels and a rest.
@@ -78,7 +79,7 @@ impl Case {
         };
         let (plain, packed) = (case.plain.data(), case.packed.data());
         // SAFETY of both: memory of the sizes that the calls state.
-        if let Some((bits, ..)) = quantized {
+        if let Some((bits, _, offset)) = quantized {
             // SAFETY: as above.
             (0..IN * OUT * bits / 8).for_each(|at| unsafe { plain.add(at).write((noise(at) * 1e4) as i64 as u8) });
             let rows = Rows { data: plain, stride: (IN * bits / 8) as isize };
@@ -86,7 +87,13 @@ impl Case {
             // SAFETY: as above.
             unsafe { pack_codes(isa, &Serial, (rows, bits), (IN, OUT), packed) };
             fill(DType::F32, case.scales.data(), IN / 32 * OUT, |at| 0.02 + 0.01 * noise(at));
-            fill(DType::F32, case.offsets.data(), IN / 32 * OUT, |at| 0.1 * noise(at + 9) - 0.15);
+            if offset == WeightOffset::Integer {
+                let zeros = case.offsets.data();
+                // SAFETY: as above.
+                (0..IN / 32 * OUT).for_each(|at| unsafe { zeros.add(at).write((at * 5 % 17) as u8) });
+            } else {
+                fill(DType::F32, case.offsets.data(), IN / 32 * OUT, |at| 0.1 * noise(at + 9) - 0.15);
+            }
         } else {
             fill(dtype, plain, IN * OUT, noise);
             let rows = Rows { data: plain, stride: IN as isize };
@@ -151,12 +158,74 @@ fn cases(isa: Isa) -> Vec<Case> {
     let mut cases: Vec<Case> = [DType::F32, DType::F16, DType::BF16].map(|dtype| Case::new(isa, dtype, None)).into();
     for bits in [4, 8] {
         for mode in [InputMode::AsIs, InputMode::I8Block32] {
-            for offset in [WeightOffset::None, WeightOffset::Minimum] {
+            for offset in [WeightOffset::None, WeightOffset::Integer, WeightOffset::Minimum] {
                 cases.push(Case::new(isa, DType::F32, Some((bits, mode, offset))));
             }
         }
     }
     cases
+}
+
+/// A number of a buffer.
+fn read(dtype: DType, from: *const u8, at: usize) -> f64 {
+    // SAFETY: the caller's buffer has such an element.
+    unsafe {
+        match dtype {
+            DType::F32 => f64::from(*from.cast::<f32>().add(at)),
+            DType::F16 => (*from.cast::<f16>().add(at)).to_f64(),
+            _ => (*from.cast::<bf16>().add(at)).to_f64(),
+        }
+    }
+}
+
+impl Case {
+    /// The weight as numbers.
+    fn numbers(&mut self) -> Vec<f64> {
+        let (plain, dtype) = (self.plain.data(), self.dtype);
+        let Some((bits, _, offset)) = self.quantized else {
+            return (0..IN * OUT).map(|at| read(dtype, plain, at)).collect();
+        };
+        let problem = LinearWna16Problem { bits, offset, ..LinearWna16Problem::new(IN, OUT, DType::F32) };
+        // SAFETY: so many bytes are there.
+        let byte = |from: *const u8, at: usize| f64::from(unsafe { *from.add(at) });
+        let codes: Vec<f64> = (0..IN * OUT * bits / 8).map(|at| byte(plain, at)).collect();
+        let floats = |from: *const u8| (0..IN / 32 * OUT).map(|at| read(DType::F32, from, at)).collect::<Vec<_>>();
+        let scales = floats(self.scales.data());
+        let offsets = match offset {
+            WeightOffset::Integer => (0..IN / 32 * OUT).map(|at| byte(self.offsets.data(), at)).collect(),
+            _ => floats(self.offsets.data()),
+        };
+        weight(&problem, &codes, &scales, (offset != WeightOffset::None).then_some(&offsets))
+    }
+}
+
+#[test]
+fn sums_are_those_of_the_reference() {
+    for isa in Isa::available() {
+        for mut case in cases(isa) {
+            let weight = case.numbers();
+            let mode = case.quantized.map_or(InputMode::AsIs, |(_, mode, _)| mode);
+            for tokens in [1, 2, 5, 14, 97] {
+                for plain in [false, true] {
+                    let found = case.run(isa, &Serial, plain, tokens, |token| token);
+                    let mut buffer = Memory::new(IN * 4);
+                    for token in 0..tokens {
+                        fill(case.dtype, buffer.data(), IN, |at| noise(token * 1000 + at));
+                        let row: Vec<f64> = (0..IN).map(|at| read(case.dtype, buffer.data(), at)).collect();
+                        let row = seen(mode, &row);
+                        for (n, found) in found[token * OUT..][..OUT].iter().enumerate() {
+                            let terms = row.iter().zip(&weight[n * IN..]).map(|(x, w)| x * w);
+                            let (sum, size) =
+                                terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + term.abs()));
+                            let error = (f64::from(f32::from_bits(*found)) - sum).abs();
+                            let what = format!("{} {:?} {tokens} rows, plain {plain}", isa.name(), case.quantized);
+                            assert!(error <= 2e-6 * size, "{what}: row {token}, column {n}: off by {error}");
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]
