@@ -8,6 +8,7 @@
 
 use std::fmt;
 use std::hash::Hash;
+use std::num::NonZero;
 
 use opweave_tensor::DType;
 
@@ -70,6 +71,18 @@ impl FactType for usize {
     }
     fn value(self) -> FactValue {
         FactValue::Int(self as u64)
+    }
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl FactType for NonZero<usize> {
+    fn legal() -> String {
+        "a positive integer".to_owned()
+    }
+    fn value(self) -> FactValue {
+        FactValue::Int(self.get() as u64)
     }
     fn parse(text: &str) -> Option<Self> {
         text.parse().ok()

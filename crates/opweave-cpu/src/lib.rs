@@ -8,6 +8,7 @@
 //! many there are.
 
 pub mod activation;
+pub mod attention;
 mod bytes;
 pub mod ceilings;
 pub mod embedding;

@@ -11,8 +11,8 @@ use opweave_device::cpu::Parallel;
 use opweave_device::{DeviceKind, LaunchError, StreamRef};
 use opweave_reference::FaultAt;
 use opweave_registry::{
-    Kernel, KernelSpec, Needs, PackedLayout, Plan, PrepareContext, PrepareError, Registry, RegistryError, Reject,
-    Workspace,
+    Kernel, KernelSpec, Needs, PackedLayout, Plan, PrepareContext, PrepareError, Regions, Registry, RegistryError,
+    Reject, Workspace,
 };
 
 use opweave_tensor::RawTensor;
@@ -67,6 +67,23 @@ pub(crate) trait Native: Operator {
         let _ = (problem, source, target, isa, pool);
     }
 
+    /// The workspace of a plan, from the bounds of its problem.
+    fn workspace(problem: &Self::Problem) -> Regions {
+        let _ = problem;
+        Regions::default()
+    }
+
+    /// [`Native::run`] with that workspace.
+    ///
+    /// # Safety
+    /// - As [`Native::run`]; `workspace` passed the check for [`Native::workspace`].
+    #[inline(always)]
+    unsafe fn run_in(problem: &Self::Problem, args: &Self::Args, workspace: Workspace, isa: Isa, pool: &dyn Parallel) {
+        let _ = workspace;
+        // SAFETY: the caller's clauses.
+        unsafe { Self::run(problem, args, isa, pool) }
+    }
+
     /// Runs one call, leaving out what [`Native::scan`] finds.
     ///
     /// # Safety
@@ -86,6 +103,7 @@ struct NativePlan<O: Operator> {
     problem: O::Problem,
     isa: Isa,
     layout: Option<PackedLayout>,
+    regions: Regions,
 }
 
 impl<O: Native> Kernel<O> for NativeKernel<O> {
@@ -96,7 +114,8 @@ impl<O: Native> Kernel<O> for NativeKernel<O> {
     fn prepare(&self, problem: &O::Problem, _: &PrepareContext<'_>) -> Result<Arc<dyn Plan<O>>, PrepareError> {
         // Asked of the processor once, here rather than in the first call.
         last_level_cache();
-        Ok(Arc::new(NativePlan::<O> { problem: *problem, isa: self.isa, layout: O::layout(problem, self.isa) }))
+        let (layout, regions) = (O::layout(problem, self.isa), O::workspace(problem));
+        Ok(Arc::new(NativePlan::<O> { problem: *problem, isa: self.isa, layout, regions }))
     }
 }
 
@@ -116,11 +135,15 @@ impl<O: Native> Plan<O> for NativePlan<O> {
         Ok(())
     }
 
-    unsafe fn enqueue(&self, args: &O::Args, _: Workspace, stream: StreamRef<'_>) -> Result<(), LaunchError> {
+    fn workspace(&self) -> Regions {
+        self.regions
+    }
+
+    unsafe fn enqueue(&self, args: &O::Args, workspace: Workspace, stream: StreamRef<'_>) -> Result<(), LaunchError> {
         // SAFETY: the clauses of `Plan::enqueue` are those of `Native::scan`.
         faults::report::<O>(unsafe { O::scan(&self.problem, args) }, stream)?;
-        // SAFETY: the clauses of `Plan::enqueue` are those of `Native::run`.
-        unsafe { O::run(&self.problem, args, self.isa, stream.pool()) };
+        // SAFETY: the clauses of `Plan::enqueue` are those of `Native::run_in`.
+        unsafe { O::run_in(&self.problem, args, workspace, self.isa, stream.pool()) };
         Ok(())
     }
 }

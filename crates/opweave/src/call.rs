@@ -88,13 +88,24 @@ pub unsafe fn enqueue<O: Operator>(
 
 /// Runs a call on borrowed slices to its end.
 pub(crate) fn run<O: Operator>(handle: &impl Handle<O>, args: &O::Args, stream: &HostStream) -> Result<(), CallError> {
+    run_in(handle, args, &mut [], stream)
+}
+
+/// The same with scratch memory, of which the call checks size and alignment.
+pub(crate) fn run_in<O: Operator>(
+    handle: &impl Handle<O>,
+    args: &O::Args,
+    scratch: &mut [u8],
+    stream: &HostStream,
+) -> Result<(), CallError> {
     if stream.is_recording() {
         return Err(CallError::Capturing { operation: O::NAME });
     }
+    let workspace = Workspace { scratch: (scratch.as_mut_ptr(), scratch.len()), ..Workspace::NONE };
     handle.with(|prepared| {
         // SAFETY: the views are borrowed slices, so they live, are bounded, and outputs are exclusive until this
         // returns; a host stream that does not record has finished the work by then.
-        unsafe { prepared.enqueue(args, Workspace::NONE, StreamRef::host(stream)) }.map_err(CallError::from)
+        unsafe { prepared.enqueue(args, workspace, StreamRef::host(stream)) }.map_err(CallError::from)
     })
 }
 

@@ -17,6 +17,7 @@ macro_rules! family {
 }
 
 pub mod activation;
+pub mod attention;
 pub mod embedding;
 pub mod kv_cache;
 pub mod linear;
@@ -36,6 +37,7 @@ pub const FAMILIES: &[&[OperationDecl]] = &[
     quantization::OPERATIONS,
     sampling::OPERATIONS,
     kv_cache::OPERATIONS,
+    attention::OPERATIONS,
     activation::OPERATIONS,
     softmax::OPERATIONS,
     linear::OPERATIONS,
@@ -71,6 +73,7 @@ macro_rules! operators {
         $crate::quantization_operators!($then $($with)*);
         $crate::sampling_operators!($then $($with)*);
         $crate::kv_cache_operators!($then $($with)*);
+        $crate::attention_operators!($then $($with)*);
         $crate::activation_operators!($then $($with)*);
         $crate::softmax_operators!($then $($with)*);
         $crate::linear_operators!($then $($with)*);

@@ -121,6 +121,18 @@ pub(crate) fn dims<O: Operator>() -> DynDims {
     DynDims::new(&O::signature().dims.iter().map(|d| d.min.max(3)).collect::<Vec<_>>())
 }
 
+/// Whether some tensor of the problem has the dimension; one that has none in a call is 0 there.
+pub(crate) fn shows(specs: &ArgSpecs, dim: usize) -> bool {
+    specs.tensors().filter(|s| s.present).any(|s| s.dims.iter().any(|d| d.size.dynamic.map(usize::from) == Some(dim)))
+}
+
+/// [`dims`], as a call of these arguments shows them.
+pub(crate) fn shown<O: Operator>(specs: &ArgSpecs) -> DynDims {
+    let all = dims::<O>();
+    let sizes = all.as_slice().iter().enumerate();
+    DynDims::new(&sizes.map(|(d, &size)| if shows(specs, d) { size } else { 0 }).collect::<Vec<_>>())
+}
+
 /// The same bound for every dimension.
 pub(crate) fn bounds<O: Operator>(bound: usize) -> Bounds {
     (0..O::signature().dims.len()).fold(Bounds::default(), |bounds, d| bounds.with(d, bound))

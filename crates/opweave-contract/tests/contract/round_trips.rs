@@ -7,7 +7,7 @@ use opweave_contract::{DynDims, DynProblem, FactValue, Operator};
 use opweave_tensor::DType;
 use proptest::prelude::*;
 
-use crate::calls::{Seen, Source, assemble, dims, problems, specs};
+use crate::calls::{Seen, Source, assemble, dims, problems, shown, specs};
 use crate::probe::{Probe, ProbeProblem, Side};
 
 type Named = (&'static str, usize);
@@ -32,7 +32,7 @@ fn arguments<O: Operator>() -> Named {
             supplied.scalar(index, if scalar.ty == "f32" { f64::from(scalar.default as f32) } else { scalar.default });
         }
         assert_eq!(seen, supplied, "{} {problem:?}", O::NAME);
-        assert_eq!(O::dims(&specs, &args), dims::<O>(), "{}: the dimensions of a valid call", O::NAME);
+        assert_eq!(O::dims(&specs, &args), shown::<O>(&specs), "{}: the dimensions of a valid call", O::NAME);
     }
     (O::NAME, all.len())
 }

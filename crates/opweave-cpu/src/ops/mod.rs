@@ -16,6 +16,7 @@ macro_rules! rows {
 }
 
 mod activation;
+mod attention;
 mod embedding;
 mod kv_cache;
 mod linear;

@@ -227,6 +227,21 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn sum_four(self, [a, b, c, d]: [__m256; 4]) -> [f32; 4] {
+        // SAFETY: `self` proves AVX; an array of four f32 is as large as the vector.
+        unsafe {
+            // Pairs of neighbours, then pairs of pairs: each half then holds a part of all four sums.
+            let ab = _mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+            let cd = _mm256_add_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+            let (ab, cd) = (_mm256_castps_pd(ab), _mm256_castps_pd(cd));
+            let low = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
+            let all = _mm256_add_ps(low, _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd)));
+            let four = _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps::<1>(all));
+            std::mem::transmute::<__m128, [f32; 4]>(four)
+        }
+    }
+
+    #[inline(always)]
     fn any_nan(self, a: __m256, b: __m256) -> bool {
         // SAFETY: `self` proves AVX.
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(a, b)) != 0 }

@@ -371,6 +371,23 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn sum_four(self, [a, b, c, d]: [__m512; 4]) -> [f32; 4] {
+        // SAFETY: `self` proves AVX-512 F and what it includes; an array of four f32 is as large as the vector.
+        unsafe {
+            // Pairs of neighbours, then pairs of pairs: each quarter then holds a part of all four sums.
+            let ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+            let cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+            let (ab, cd) = (_mm512_castps_pd(ab), _mm512_castps_pd(cd));
+            let low = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+            let all = _mm512_add_ps(low, _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)));
+            let upper = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(all)));
+            let eight = _mm256_add_ps(_mm512_castps512_ps256(all), upper);
+            let four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight));
+            std::mem::transmute::<__m128, [f32; 4]>(four)
+        }
+    }
+
+    #[inline(always)]
     fn first_lanes(self, a: __m512, n: usize) -> __m512 {
         let mask = if n >= LANES { u16::MAX } else { (1_u16 << n) - 1 };
         // SAFETY: `self` proves AVX-512 F.

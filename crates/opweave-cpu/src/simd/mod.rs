@@ -107,6 +107,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// The sum of all lanes, always in the same order: halves are added until one lane is left.
     fn sum(self, a: Self::F32) -> f32;
 
+    /// The sums of all lanes of four vectors, each always in the same order, which need not be that of [`Simd::sum`].
+    #[inline(always)]
+    fn sum_four(self, v: [Self::F32; 4]) -> [f32; 4] {
+        [self.sum(v[0]), self.sum(v[1]), self.sum(v[2]), self.sum(v[3])]
+    }
+
     /// Lanes 0 and 1 exchanged, 2 and 3, and so on.
     fn swap_pairs(self, a: Self::F32) -> Self::F32;
     /// Whether any lane of either is NaN.

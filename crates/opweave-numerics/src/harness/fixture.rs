@@ -243,10 +243,12 @@ impl<O: Reference> Fixture<O> {
     }
 
     /// A fixture of some of the tokens, in the order given: their images and faults, and no expectation. `None` where an
-    /// output's rows are not the tokens, or the tokens are more than a first dimension.
+    /// output's rows are not the tokens, or the tokens are more than a first dimension, or the ends of ranges of others.
     pub(super) fn of_tokens(&self, tokens: &[usize]) -> Result<Option<Fixture<O>>, CaseError> {
         let outer_alone = |spec: &TensorSpec| spec.dims.iter().skip(1).all(|d| d.size.dynamic != Some(0));
-        let lone = |spec: &TensorSpec| outer_alone(spec) && (by_token(spec) || !spec.role.writes());
+        // One element more than there are tokens: where each begins, and where the last one ends.
+        let ends = |spec: &TensorSpec| by_token(spec) && spec.dims[0].size.add != 0;
+        let lone = |spec: &TensorSpec| outer_alone(spec) && !ends(spec) && (by_token(spec) || !spec.role.writes());
         if !self.specs.tensors().filter(|s| s.present).all(lone) {
             return Ok(None);
         }

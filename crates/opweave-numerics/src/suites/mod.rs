@@ -14,6 +14,7 @@ macro_rules! add {
 }
 
 mod activation;
+mod attention;
 mod core_matrix;
 mod embedding;
 mod kv_cache;

@@ -9,6 +9,7 @@ macro_rules! modules {
 }
 
 pub mod activation;
+pub mod attention;
 pub mod embedding;
 pub mod kv_cache;
 pub mod linear;

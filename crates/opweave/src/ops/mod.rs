@@ -16,6 +16,7 @@ macro_rules! functions {
 }
 
 mod activation;
+mod attention;
 mod embedding;
 mod kv_cache;
 mod linear;
@@ -26,6 +27,7 @@ mod sampling;
 mod softmax;
 
 pub use activation::*;
+pub use attention::*;
 pub use embedding::*;
 pub use kv_cache::*;
 pub use linear::*;
