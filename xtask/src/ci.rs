@@ -46,7 +46,11 @@ const STEPS: &[Step] = &[
     Step { name: "scaffold", what: "what cargo xtask new writes builds and runs", run: new::trial::run },
     Step { name: "outside", what: "a crate outside the workspace adds an operator and a solution", run: outside },
     Step { name: "main-job", what: "the README's first command, in short form", run: main_job },
-    Step { name: "real", what: "the norms on a real model's tensors", run: real },
+    Step {
+        name: "real",
+        what: "a real model: operators on its tensors, and the text that the example decodes",
+        run: real,
+    },
     Step { name: "valgrind", what: "the odd shapes of the CPU kernels", run: odd_shapes::run },
     Step { name: "test", what: "the README's second command: all tests", run: test },
 ];
@@ -127,7 +131,9 @@ fn real(root: &Path) -> Result<()> {
         let program = opweave::release(root).args("numerics --grade real").args(choice).arg("--tensors").arg(&tensors);
         program.env("OPWEAVE_MODEL_DIR", &model).run()?;
     }
-    Ok(())
+    model::judge(root, &model)?;
+    let decode = Program::cargo(root).args("test --locked --release --quiet --package opweave-decode --test real");
+    decode.env("OPWEAVE_MODEL_DIR", &model).run()
 }
 
 fn test(root: &Path) -> Result<()> {

@@ -29,3 +29,18 @@ pub(crate) fn run(root: &Path, out: Option<PathBuf>) -> Result<PathBuf> {
     println!("model: set OPWEAVE_MODEL_DIR={}", out.display());
     Ok(out)
 }
+
+/// Has the oracle of `examples/decode` write what it makes of the model in `folder`, and compare what is committed of it.
+///
+/// # Errors
+/// If a committed file is not what the oracle writes, or a script fails.
+pub(crate) fn judge(root: &Path, folder: &Path) -> Result<()> {
+    let oracle = |script: &str, argument: &str| {
+        let path = Path::new("examples/decode/oracle").join(script);
+        Program::new(root.join(VENV).join("bin/python"), root).arg(path).args(argument)
+    };
+    oracle("tiny.py", "--check").run()?;
+    oracle("tokens.py", "--check").run()?;
+    oracle("tokens.py", "--of").arg(folder).run()?;
+    oracle("llama.py", "").arg(folder).run()
+}

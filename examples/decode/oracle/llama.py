@@ -6,10 +6,11 @@
 It shares no code and no formula's form with the engine: attention is a whole matrix with a mask, the rotation is a product
 of complex numbers, and there are no pages. `Llama.forward` yields the logits of every position; `greedy` continues a text.
 
-    python llama.py MODEL_FOLDER PROMPTS.json OUT.json
+    python llama.py FOLDER
 
-reads `model.safetensors` and `config.json`, and for each prompt of the list `[{"name", "tokens"}]` writes the logits of every
-position (those of every `stride`-th token, and the norm of all) and 64 greedy tokens.
+reads `model.gguf` or else `model.safetensors`, `config.json` and `prompts.json`, a list of `{"name", "tokens"}`, and writes to
+`oracle.json` for each prompt the logits of every position (those of every `stride`-th token, and the norm of all) and 64 greedy
+tokens, or `count` of them.
 """
 
 import argparse
@@ -110,7 +111,7 @@ def judged(model, prompts, stride):
     cases = []
     for prompt in prompts:
         logits = model.forward(prompt["tokens"])
-        greedy, closest = model.greedy(prompt["tokens"])
+        greedy, closest = model.greedy(prompt["tokens"], prompt.get("count", GREEDY))
         cases.append(
             {
                 **prompt,
@@ -141,17 +142,53 @@ def safetensors(path):
     return weight
 
 
+def gguf(path, config):
+    """The same of a GGUF file, dequantised, with the rows of queries and keys put back into the order of halves."""
+    from gguf import GGUFReader, dequantize
+
+    tensors = {tensor.name: tensor for tensor in GGUFReader(path).tensors}
+    short = {
+        "input_layernorm": "attn_norm",
+        "q_proj": "attn_q",
+        "k_proj": "attn_k",
+        "v_proj": "attn_v",
+        "o_proj": "attn_output",
+        "post_attention_layernorm": "ffn_norm",
+        "gate_proj": "ffn_gate",
+        "up_proj": "ffn_up",
+        "down_proj": "ffn_down",
+        "embed_tokens": "token_embd",
+        "norm": "output_norm",
+        "lm_head": "output",
+    }
+
+    def weight(name):
+        parts = name.split(".")
+        ours = f"{short[parts[-2]]}.weight"
+        tensor = tensors[f"blk.{parts[2]}.{ours}" if parts[1] == "layers" else ours]
+        values = dequantize(tensor.data, tensor.tensor_type).astype(np.float32)
+        if parts[-2] in ("q_proj", "k_proj"):
+            half, columns = config["head_dim"] // 2, values.shape[1]
+            values = values.reshape(-1, half, 2, columns).swapaxes(1, 2).reshape(-1, columns)
+        return values
+
+    return weight
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("model", type=pathlib.Path)
-    parser.add_argument("prompts", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--stride", type=int, default=97)
     options = parser.parse_args()
-    config = json.loads((options.model / "config.json").read_text())
-    model = Llama(config, safetensors(options.model / "model.safetensors"))
-    prompts = json.loads(options.prompts.read_text())
-    options.out.write_text(json.dumps(judged(model, prompts, options.stride)) + "\n")
+    folder = options.folder
+    config = json.loads((folder / "config.json").read_text())
+    if (folder / "model.gguf").exists():
+        weight = gguf(folder / "model.gguf", config)
+    else:
+        weight = safetensors(folder / "model.safetensors")
+    prompts = json.loads((folder / "prompts.json").read_text())
+    found = judged(Llama(config, weight), prompts, options.stride)
+    (folder / "oracle.json").write_text(json.dumps(found) + "\n")
 
 
 if __name__ == "__main__":

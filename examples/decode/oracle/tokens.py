@@ -4,7 +4,7 @@
 """What the Python package `tokenizers` makes of some texts: the judge of the engine's tokeniser.
 
     python tokens.py [--check]          the tiny vocabulary, with every pattern: tests/data/{tokenizer,tokens}.json
-    python tokens.py --of FOLDER        the vocabulary of FOLDER/tokenizer.json: FOLDER/tokens.json
+    python tokens.py --of FOLDER        the vocabulary of FOLDER/tokenizer.json: FOLDER/{tokens,prompts}.json
 """
 
 import argparse
@@ -42,6 +42,16 @@ TEXTS = [
     "fn main() {\n    println!(\"{}\", x_1 + y2);\n}\n",
     "mixedCASE snake_case kebab-case CamelCase2Words o'clock ſ'ſ",
 ]
+
+
+# What the oracle continues.
+PROMPTS = {
+    "empty-ish": " ",
+    "multi-byte": "Übersetzung: 日本語の「猫」は🐱 –",
+    "short": "<|im_start|>user\nName three colours.<|im_end|>\n<|im_start|>assistant\n",
+    "long": "Weaving is a method of textile production in which two distinct sets of yarns are interlaced at right angles to form a "
+    "fabric or cloth. " * 3,
+}
 
 
 def by_regex(digits):
@@ -101,6 +111,11 @@ def main():
         tokenizer = Tokenizer.from_file(str(options.of / "tokenizer.json"))
         found = {"texts": TEXTS, "tokens": encoded(tokenizer)}
         (options.of / "tokens.json").write_text(json.dumps(found) + "\n")
+        tokens = {name: tokenizer.encode(text, add_special_tokens=False).ids for name, text in PROMPTS.items()}
+        # A token costs the oracle a tenth of a second: two texts are long.
+        count = {"short": 64, "multi-byte": 64}
+        prompts = [{"name": name, "tokens": ids, "count": count.get(name, 16)} for name, ids in tokens.items()]
+        (options.of / "prompts.json").write_text(json.dumps(prompts) + "\n")
         return
     for name, text in tiny().items():
         if not options.check:

@@ -6,4 +6,5 @@
 //! and how a token is sampled.
 
 pub mod checkpoint;
+pub mod engine;
 pub mod tokenizer;
