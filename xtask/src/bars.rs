@@ -104,7 +104,10 @@ impl Bars<'_> {
         ensure!(!beyond.is_empty(), "no row was measured undisturbed");
         beyond.sort_by(f64::total_cmp);
         let (middle, most) = (beyond[beyond.len() / 2], beyond[beyond.len() - 1]);
-        println!("cost of a row beyond its budget: {middle:.2} s in the middle, {most:.2} s at most, {} rows (bar 0.5 s)", beyond.len());
+        println!(
+            "cost of a row beyond its budget: {middle:.2} s in the middle, {most:.2} s at most, {} rows (bar 0.5 s)",
+            beyond.len()
+        );
         Ok(())
     }
 
@@ -160,15 +163,25 @@ impl Bars<'_> {
                 continue;
             };
             let rows = run["rows"].as_array().context("no rows")?.len();
-            if rows == 3 { whole += 1 } else { partial += 1 }
+            if rows == 3 {
+                whole += 1
+            } else {
+                partial += 1
+            }
             // Each tenth goes on to its end; the lock is free for it.
             if at % 10 == 0 && rows < 3 {
-                let status = self.again(&folder, &[&admit[..], &["--resume", "--lease-limit", "0"]].concat()).status()?;
+                let status =
+                    self.again(&folder, &[&admit[..], &["--resume", "--lease-limit", "0"]].concat()).status()?;
                 let after = only(&folder)?["rows"].as_array().map_or(0, Vec::len);
-                ensure!(status.success() && after == 3, "kill {at} after {moment:?} does not resume: {status}, {after} rows");
+                ensure!(
+                    status.success() && after == 3,
+                    "kill {at} after {moment:?} does not resume: {status}, {after} rows"
+                );
             }
         }
-        println!("{kills} kills: {absent} before the file, {partial} with some rows, {whole} with all; no child, no damage");
+        println!(
+            "{kills} kills: {absent} before the file, {partial} with some rows, {whole} with all; no child, no damage"
+        );
         Ok(())
     }
 }

@@ -102,7 +102,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ground { registry: &registry, suites: &suites, device: Ok(&device), threads: Some(1), interrupt: &interrupt };
     let ground = BenchGround { numerics, instruments: None, caches: &caches };
     // Short rows of many sizes; the largest would only take longer.
-    let labels = ["t1_h8192_bf16", "t8_h4096_bf16", "t37_h769_bf16", "t16_h4096_f32", "t64_h4096_bf16", "t32_h7168_bf16"];
+    let labels =
+        ["t1_h8192_bf16", "t8_h4096_bf16", "t37_h769_bf16", "t16_h4096_f32", "t64_h4096_bf16", "t32_h7168_bf16"];
     let mut counts: BTreeMap<(bool, String), usize> = BTreeMap::new();
     let mut largest = 0.0_f64;
     for at in 0..wanted {

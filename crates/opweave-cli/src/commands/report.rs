@@ -33,10 +33,12 @@ pub(crate) fn run(args: &ReportArgs, out: &mut Output) -> Result<Exit, Failure> 
     let points = history(&args.suites.join("baseline"), &args.runs, &|row| row.device.name == *device, &mut |what| {
         tracing::warn!("left out of the history: failed to {what}");
     });
-    let page = html(&run, judgement.as_ref(), &points).map_err(|e| Failure::Broken(anyhow::anyhow!("failed to {e}")))?;
+    let page =
+        html(&run, judgement.as_ref(), &points).map_err(|e| Failure::Broken(anyhow::anyhow!("failed to {e}")))?;
     let to = args.output.clone().unwrap_or_else(|| path.with_extension("html"));
     for (path, text) in [(to.clone(), page), (to.with_extension("md"), markdown(&run, judgement.as_ref()))] {
-        write_atomically(&path, text.as_bytes()).map_err(|e| Failure::Broken(anyhow::anyhow!("failed to write {e}")))?;
+        write_atomically(&path, text.as_bytes())
+            .map_err(|e| Failure::Broken(anyhow::anyhow!("failed to write {e}")))?;
         out.line(path.display())?;
     }
     Ok(if judgement.is_some_and(|j| j.regressed) { Exit::Regressed } else { Exit::Good })

@@ -70,7 +70,7 @@ impl Suite for Cases {
     }
 
     fn tolerance(&self, case: &Case<Linear>, _: &str, dtype: DType, _: &Arguments) -> Tolerance {
-        tolerance(case.problem.in_features, dtype)
+        tolerance((case.problem.in_features, case.problem.out_features), dtype)
     }
 }
 

@@ -95,7 +95,7 @@ impl Suite for Cases {
     }
 
     fn tolerance(&self, case: &Case<LinearWna16>, _: &str, dtype: DType, _: &Arguments) -> Tolerance {
-        tolerance(case.problem.in_features, dtype)
+        tolerance((case.problem.in_features, case.problem.out_features), dtype)
     }
 }
 
