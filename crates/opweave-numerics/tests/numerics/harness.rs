@@ -128,6 +128,14 @@ fn a_graph_that_keeps_its_first_results_is_found() {
 /// Cases of small shapes: all but the models.
 const SMALL: &str = "t?*_?*";
 
+/// The same for an operation, whose labels may begin with a head's width where a batch has no number of tokens of its own.
+fn small(operation: &str) -> &'static str {
+    match operation {
+        "attention_prefill" | "paged_attention_decode" => "d*_around_a_page",
+        _ => SMALL,
+    }
+}
+
 #[test]
 fn every_argument_of_every_contract_is_sensed() {
     for operation in operations() {
@@ -136,7 +144,7 @@ fn every_argument_of_every_contract_is_sensed() {
         let arguments: Vec<&'static str> = inputs.chain(signature.scalars.iter().map(|s| s.name)).collect();
         assert!(!arguments.is_empty(), "{}", operation.operation);
         for argument in arguments {
-            let report = damaged(&config(operation.operation, SMALL), Damage::Ignores(argument));
+            let report = damaged(&config(operation.operation, small(operation.operation)), Damage::Ignores(argument));
             assert!(report.counts.failed > 0, "{} without {argument}", operation.operation);
             assert_eq!(report.status, Status::Failed);
         }
@@ -148,11 +156,17 @@ fn the_suite_of_a_mode_fails_on_the_output_of_its_sibling() {
     let mut pairs = 0;
     for operation in operations() {
         for fact in operation.operator.signature().facts {
+            // They say where inputs lie and in which dtype, not what is computed of them.
+            let places = matches!(fact.name, "keys" | "page_table" | "cache_format")
+                && operation.operation.contains("attention");
+            if places || fact.name == "weight_form" {
+                continue;
+            }
             let values: Vec<String> = (fact.values)().iter().map(ToString::to_string).collect();
             for (mode, sibling) in
                 values.iter().flat_map(|a| values.iter().map(move |b| (a, b))).filter(|(a, b)| a != b)
             {
-                let config = config(operation.operation, SMALL);
+                let config = config(operation.operation, small(operation.operation));
                 let report = damaged(&config, Damage::Sibling(fact.name, sibling.clone().leak()));
                 let of_mode = |case: &&CaseReport| case.parameters.get(fact.name) == Some(mode);
                 let cases: Vec<&CaseReport> = report.operations[0].cases.iter().filter(of_mode).collect();

@@ -13,7 +13,7 @@ use opweave_device::cpu::{CpuDevice, Serial};
 use opweave_device::{Device, DeviceKind};
 use opweave_numerics::input::Grade;
 use opweave_numerics::report::{CaseReport, ConsideredVerdict, Status, read, schema};
-use opweave_numerics::suite::SuiteSet;
+use opweave_numerics::suite::{CaseInfo, SuiteSet};
 use opweave_numerics::{Config, Ground, Interrupt, Progress, RunError, Silent, Verdict, plan, run, suites};
 use opweave_registry::{Domain, FrozenRegistry, KernelSpec, Needs, Reject};
 use opweave_tensor::DType;
@@ -300,6 +300,16 @@ fn suite_arguments_replace_the_cases() {
     assert!(report.operations[0].cases[0].reproduce.contains("--tokens 2 --hidden-size 77"));
 }
 
+/// How many rows a case has, or sequences where each has a row.
+fn rows(case: &CaseInfo) -> Option<&String> {
+    case.parameters.get("tokens").or_else(|| case.parameters.get("sequences"))
+}
+
+/// The model whose sizes a case has: its name begins the label.
+fn model(label: &str) -> Option<&str> {
+    ["_t1_", "_t9_", "_around_blocks"].iter().find_map(|sizes| label.split_once(sizes)).map(|(model, _)| model)
+}
+
 #[test]
 fn planning_prepares_nothing_and_needs_no_device() {
     let (registry, suites, interrupt) = (honest(), suites::builtin().unwrap(), Interrupt::default());
@@ -311,7 +321,7 @@ fn planning_prepares_nothing_and_needs_no_device() {
     let mut seen = std::collections::BTreeSet::new();
     for case in planned.iter().flat_map(|operation| &operation.cases) {
         assert!(seen.insert(case.info.id(5309)), "{} twice", case.info.id(5309));
-        assert!(case.info.parameters.contains_key("dtype") && case.info.parameters.contains_key("tokens"));
+        assert!(case.info.parameters.contains_key("dtype") && rows(&case.info).is_some());
     }
 }
 
@@ -337,11 +347,10 @@ fn every_operator_has_models_modes_and_edges_in_its_suite() {
     for operation in crate::support::operations() {
         let suite = set.get(operation.operation).expect("each catalogue operator ships a suite");
         let cases: Vec<_> = suite.cases(&[]).unwrap().iter().map(|case| case.info()).collect();
-        let has = |what: &str, test: &dyn Fn(&opweave_numerics::suite::CaseInfo) -> bool| {
+        let has = |what: &str, test: &dyn Fn(&CaseInfo) -> bool| {
             assert!(cases.iter().any(test), "{} has no case: {what}", operation.operation);
         };
-        let models: std::collections::BTreeSet<&str> =
-            cases.iter().filter_map(|c| c.label.split_once("_t1_").map(|(model, _)| model)).collect();
+        let models: std::collections::BTreeSet<&str> = cases.iter().filter_map(|c| model(&c.label)).collect();
         let heads = cases.iter().filter(|c| c.label.contains("_head_t")).count();
         assert!(models.len() + heads / 4 >= 4, "{}: {models:?}", operation.operation);
         for contract in operation.contracts {
@@ -351,10 +360,10 @@ fn every_operator_has_models_modes_and_edges_in_its_suite() {
         for dtype in [DType::F32, DType::F16, DType::BF16] {
             has(dtype.name(), &|c| c.parameters["dtype"] == dtype.name());
         }
-        has("no rows", &|c| c.parameters["tokens"] == "0");
+        has("no rows", &|c| rows(c).is_some_and(|rows| rows == "0"));
         has("strided", &|c| c.parameters.contains_key("row_gap"));
         has("shifted", &|c| c.parameters.get("shift").is_some_and(|s| s == "1"));
-        has("special", &|c| c.grade == Some(Grade::Special));
+        has("special", &|c| c.grade == Some(Grade::Special) || c.label.contains("exceptional"));
         has("past 2^31", &|c| c.label.contains("past_2_31"));
         if !opweave_contract::ops::normalization::OPERATIONS.iter().any(|o| o.operation == operation.operation) {
             continue;

@@ -11,7 +11,8 @@ use opweave_reference::Arguments;
 use opweave_tensor::DType;
 
 use super::common::{
-    self, ALONE, AROUND_A_PAGE, AROUND_BLOCKS, Batch, DTYPES, HEAD_DIMS, LONG, MODELS, PAGE, heads, with,
+    self, ALONE, AROUND_A_PAGE, AROUND_BLOCKS, Batch, CAP, DTYPES, HEAD_DIMS, LONG, MODELS, PAGE, PAIR, SCALE, far,
+    heads, with,
 };
 use crate::compare::Tolerance;
 use crate::config::Tier;
@@ -90,7 +91,10 @@ fn case(label: &str, batch: &Batch, facts: &[String]) -> Option<Prefill> {
     let all = sequences * each + 3;
     let places = Fill::Distinct(0, all as i64 - 1);
     let case = |dims: [usize; 6]| {
-        Case::new(format!("{label}_{}", batch.name), problem, &dims).fill("cu_seqlens_q", Fill::Cycle(batch.queries))
+        let case = Case::new(format!("{label}_{}", batch.name), problem, &dims)
+            .fill("cu_seqlens_q", Fill::Cycle(batch.queries));
+        // Neither is the default, and each is read by the problems that say so alone.
+        case.scalar("softmax_scale", SCALE).scalar("soft_cap", CAP)
     };
     Some(match problem.keys {
         KeySource::Ragged => {
@@ -185,6 +189,8 @@ fn edges() -> Vec<Prefill> {
                 cases.extend(special.map(|c| others.fold(c, |c, other| c.fill(other, tame))));
             }
             cases.extend(case(&format!("{dtype}_{source}"), &LONG, &facts([4, 2], [64, 64])));
+            let pair = case(&format!("{dtype}_{source}_stride_past_2_31"), &PAIR, &facts([4, 2], [64, 64]));
+            cases.extend(pair.map(|c| c.lie_of("q", far(4 * 64), 0).tier(Tier::Full)));
             cases.extend(of("large_scores").map(|c| c.fill("q", Fill::about(0.0, 12.0))));
             cases.extend(of("large_values").map(|c| c.fill(keys[1], Fill::about(0.0, 1e4))));
             cases.extend(of("small_values").map(|c| c.fill(keys[1], Fill::about(0.0, 1e-6))));

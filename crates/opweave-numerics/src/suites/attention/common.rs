@@ -26,6 +26,12 @@ pub(super) const MODELS: &[Model] = &[
     ("deepseek_v2_lite_prefill", [16, 16], [192, 128], &["lse_base=e"]),
 ];
 
+/// What scores are multiplied by, where a problem has it given.
+pub(super) const SCALE: f64 = 0.21;
+
+/// The bound of scores, where a problem has one.
+pub(super) const CAP: f64 = 5.0;
+
 /// Legal features of a head.
 pub(super) const HEAD_DIMS: [usize; 7] = [64, 80, 96, 112, 128, 192, 256];
 
@@ -76,6 +82,15 @@ pub(super) const LONG: Batch = Batch {
     rows: &[0, 600, 1700, 2213],
     queries: &[0, 2, 3, 7],
 };
+
+/// Two of few keys and a query each, whose rows may lie far apart.
+pub(super) const PAIR: Batch =
+    Batch { name: "pair", lens: &[5, 3], indptr: &[0, 2, 3], last: &[1, 3], rows: &[0, 5, 8], queries: &[0, 1, 2] };
+
+/// What lies between two rows of `elements` that begin more than 2^31 elements apart, in memory that nothing touches.
+pub(super) const fn far(elements: usize) -> usize {
+    (1 << 31) + 8 - elements
+}
 
 /// A batch of one.
 pub(super) const ALONE: Batch =

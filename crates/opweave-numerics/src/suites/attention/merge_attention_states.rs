@@ -8,7 +8,7 @@ use opweave_contract::ops::attention::MergeAttentionStates;
 use opweave_reference::Arguments;
 use opweave_tensor::DType;
 
-use super::common::DTYPES;
+use super::common::{DTYPES, far};
 use crate::compare::{Computation, Tolerance};
 use crate::config::Tier;
 use crate::input::{Grade, Spread};
@@ -133,5 +133,7 @@ fn edges(dtype: &str, base: &str) -> Vec<Merge> {
     cases.extend(of("strided").map(|c| c.lie(7, 0)));
     cases.extend(of("shifted").map(|c| c.lie(0, 1)));
     cases.extend(of("strided_shifted").map(|c| c.lie(5, 3).inner_gap(3)));
+    let pair = case("stride_past_2_31", 2, 4, 72, dtype, base);
+    cases.extend(pair.map(|c| c.lie_of("v_a", far(4 * 72), 0).tier(Tier::Full)));
     cases
 }

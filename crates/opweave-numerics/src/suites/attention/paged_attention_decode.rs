@@ -11,7 +11,8 @@ use opweave_reference::Arguments;
 use opweave_tensor::DType;
 
 use super::common::{
-    self, ALONE, AROUND_A_PAGE, AROUND_BLOCKS, Batch, DTYPES, HEAD_DIMS, LONG, MODELS, PAGE, heads, with,
+    self, ALONE, AROUND_A_PAGE, AROUND_BLOCKS, Batch, CAP, DTYPES, HEAD_DIMS, LONG, MODELS, PAGE, PAIR, SCALE, far,
+    heads, with,
 };
 use crate::compare::Tolerance;
 use crate::config::Tier;
@@ -92,7 +93,9 @@ fn case(label: &str, batch: &Batch, facts: &[String]) -> Option<Decode> {
         PageTable::Indptr => [sequences, 0, batch.pages(), all],
     };
     let places = Fill::Distinct(0, all as i64 - 1);
+    // Neither scalar is the default, and each is read by the problems that say so alone.
     let case = Case::new(format!("{label}_{}", batch.name), problem, &dims);
+    let case = case.scalar("softmax_scale", SCALE).scalar("soft_cap", CAP);
     Some(match problem.page_table {
         PageTable::BlockTables => case.fill("block_tables", places).fill("seq_lens", Fill::Cycle(batch.lens)),
         PageTable::Indptr => {
@@ -174,6 +177,8 @@ fn edges() -> Vec<Decode> {
             let facts = with(facts([4, 2], [64, 64], &bounds), &[&more[0], &more[1]]);
             cases.extend(case(&format!("{dtype}_window_{window}"), &LONG, &facts));
         }
+        let pair = case(&format!("{dtype}_stride_past_2_31"), &PAIR, &facts([4, 2], [64, 64], &[]));
+        cases.extend(pair.map(|c| c.lie_of("q", far(4 * 64), 0).tier(Tier::Full)));
         cases.extend(of("large_scores").map(|c| c.fill("q", Fill::about(0.0, 12.0))));
         cases.extend(of("large_values").map(|c| c.fill("v_cache", Fill::about(0.0, 1e4))));
         cases.extend(of("small_values").map(|c| c.fill("v_cache", Fill::about(0.0, 1e-6))));

@@ -162,18 +162,21 @@ fn combinations((k, n): (usize, usize), tokens: usize) -> Vec<Case<LinearWna16>>
             }
         }
     }
-    for (place, activation) in ACTIVATIONS.into_iter().enumerate() {
-        for mode in MODES {
-            let (scale, bias) = (DTYPES[place % 3], DTYPES[(place + 1) % 3]);
-            let facts = [
-                "dtype=f32".to_owned(),
-                format!("scale_dtype={scale}"),
-                format!("bias_dtype={bias}"),
-                format!("activation={activation}"),
-                format!("input_mode={mode}"),
-            ];
-            let facts = facts.each_ref().map(String::as_str);
-            cases.extend(of(&format!("t{tokens}_k{k}_n{n}_{activation}_{mode}_bias_{bias}"), (k, n), &facts, tokens));
+    for dtype in DTYPES {
+        for (place, activation) in ACTIVATIONS.into_iter().enumerate() {
+            for mode in MODES {
+                let (scale, bias) = (DTYPES[place % 3], DTYPES[(place + 1) % 3]);
+                let facts = [
+                    format!("dtype={dtype}"),
+                    format!("scale_dtype={scale}"),
+                    format!("bias_dtype={bias}"),
+                    format!("activation={activation}"),
+                    format!("input_mode={mode}"),
+                ];
+                let facts = facts.each_ref().map(String::as_str);
+                let label = format!("t{tokens}_k{k}_n{n}_{dtype}_{activation}_{mode}_bias_{bias}");
+                cases.extend(of(&label, (k, n), &facts, tokens));
+            }
         }
     }
     cases
