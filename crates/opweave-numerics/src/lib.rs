@@ -8,11 +8,12 @@
 //! implementation on poisoned outputs between guard bands, and compares by one table of tolerances ([`compare`]). A run
 //! ends in a [`report`] with a closed set of verdicts ([`verdict`]).
 //!
-//! Three entries:
+//! Four entries:
 //!
 //! - [`run()`] validates what a [`Config`] asks for (the options of `opweave numerics`) on a [`Ground`]: a frozen registry,
 //!   the suites ([`suites::builtin`] and any that another crate adds), a device, and an [`Interrupt`]. The [`Report`] is
 //!   written while the run goes on; its status gives the exit code, and so does a [`RunError`].
+//! - [`distributed::run`] does the same on several ranks at once.
 //! - [`plan()`] says what a run would do, from metadata alone; [`suite::SuiteSet`] lists suites, their arguments and cases
 //!   without a device.
 //! - [`harness`] is what a benchmark builds on: [`suite::DynCase::fixture`], then [`harness::PreparedSource::prepare`], gives
@@ -21,6 +22,7 @@
 pub mod codec;
 pub mod compare;
 pub mod config;
+pub mod distributed;
 pub mod harness;
 pub mod host;
 pub mod input;

@@ -16,7 +16,7 @@ use super::{ARCHITECTURE, Finding};
 const HEADER: [&str; 3] = ["crate", "one responsibility", "may depend on"];
 
 /// Crates that measure and never serve; nothing else but the command line may reach them.
-const MEASURES: [&str; 3] = ["opweave-numerics", "opweave-bench", "opweave-suite"];
+const MEASURES: [&str; 4] = ["opweave-ranks", "opweave-numerics", "opweave-bench", "opweave-suite"];
 
 /// The one crate that is neither serving nor measuring: it holds everything.
 const BINARY: &str = "opweave-cli";

@@ -75,6 +75,13 @@ pub(super) fn differences(a: &BenchReport, other: &BenchReport, run: &str) -> Ve
     field("protocol.graph_calls", p.graph_calls.to_string(), q.graph_calls.to_string());
     field("protocol.min_samples", p.min_samples.to_string(), q.min_samples.to_string());
     field("protocol.max_samples", p.max_samples.to_string(), q.max_samples.to_string());
+    let ranks = |report: &BenchReport| {
+        report.distributed.as_ref().map_or_else(
+            || "none".to_owned(),
+            |d| d.rank.map_or_else(|| format!("all of {}", d.size), |rank| format!("{rank} of {}", d.size)),
+        )
+    };
+    field("distributed.ranks", ranks(a), ranks(other));
     field("generator", a.generator.clone(), other.generator.clone());
     for base in &a.rows {
         if let Some(row) = super::matching::find(other, base) {

@@ -13,7 +13,8 @@ use super::Protocol;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// The estimate that the counts come from: the timed interval of one sample, without flush and reset.
+    /// The estimate that the counts come from: the timed interval of one sample, without flush and reset. Zero where they are
+    /// fixed.
     pub estimate_us: f64,
     /// Untimed samples before each turn.
     pub warmup: u64,

@@ -21,6 +21,10 @@ use thiserror::Error;
 pub const MIN_SAMPLES: u64 = 10;
 /// Most samples of a round, and most warm-up calls: an estimate near zero must not become an endless run.
 pub const MAX_SAMPLES: u64 = 100_000;
+/// Untimed samples of a distributed series.
+pub const DISTRIBUTED_WARMUP: u64 = 5;
+/// Samples of a distributed series.
+pub const DISTRIBUTED_SAMPLES: u64 = 30;
 /// Independent calls in one graph: enough that the cost of a replay itself vanishes in the quotient.
 pub const GRAPH_CALLS: usize = 256;
 
@@ -98,9 +102,36 @@ pub enum ProtocolError {
         /// The budget that was given.
         option: &'static str,
     },
+    /// A number for a run whose numbers are fixed.
+    #[error(
+        "use {option} in a distributed run: its counts are fixed, {DISTRIBUTED_WARMUP} samples to warm up and \
+         {DISTRIBUTED_SAMPLES} that count"
+    )]
+    Fixed {
+        /// The option that was given.
+        option: &'static str,
+    },
 }
 
 impl ProtocolOptions {
+    /// The protocol of a distributed run: an estimate of its own would give each rank other counts, so they are fixed.
+    ///
+    /// # Errors
+    /// [`ProtocolError::Fixed`] for any number that was given.
+    pub fn distributed(&self) -> Result<Protocol, ProtocolError> {
+        let given = [
+            ("--warmup-ms", self.warmup_ms.is_some()),
+            ("--repeat-ms", self.repeat_ms.is_some()),
+            ("--iterations", self.iterations.is_some()),
+            ("--rounds", self.rounds.is_some()),
+            ("--cooldown", self.cooldown_s.is_some()),
+        ];
+        if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+            return Err(ProtocolError::Fixed { option });
+        }
+        Ok(Protocol { iterations: Some(DISTRIBUTED_SAMPLES), rounds: 1, ..Protocol::default() })
+    }
+
     /// Fills in what is unset and checks all of it.
     ///
     /// # Errors
@@ -165,6 +196,23 @@ mod tests {
             assert!(matches!(error, ProtocolError::Range { option, .. } if option == name), "{error}");
         }
         assert!(ProtocolOptions { warmup_ms: Some(0.0), ..base }.resolve().is_ok(), "no warm-up is a choice");
+    }
+
+    #[test]
+    fn a_distributed_run_has_fixed_counts_and_refuses_every_other() {
+        let none = ProtocolOptions::default();
+        let fixed = none.distributed().unwrap();
+        assert_eq!((fixed.iterations, fixed.rounds, DISTRIBUTED_WARMUP), (Some(30), 1, 5));
+        let given = [
+            ("--warmup-ms", ProtocolOptions { warmup_ms: Some(25.0), ..none.clone() }),
+            ("--repeat-ms", ProtocolOptions { repeat_ms: Some(100.0), ..none.clone() }),
+            ("--iterations", ProtocolOptions { iterations: Some(30), ..none.clone() }),
+            ("--rounds", ProtocolOptions { rounds: Some(1), ..none.clone() }),
+            ("--cooldown", ProtocolOptions { cooldown_s: Some(0.0), ..none.clone() }),
+        ];
+        for (option, options) in given {
+            assert_eq!(options.distributed(), Err(ProtocolError::Fixed { option }));
+        }
     }
 
     #[test]

@@ -51,6 +51,18 @@ fn write_all(report: &BenchReport, out: &mut String) -> std::fmt::Result {
         (None, _) => String::new(),
     };
     writeln!(out, "- opweave {} ({}){revision}, {}", env.opweave, env.build, env.host.system)?;
+    if let Some(distributed) = &report.distributed {
+        let whose = distributed.rank.map_or_else(
+            || "all together, each sample is the longest span of any".to_owned(),
+            |rank| format!("the spans of rank {rank}"),
+        );
+        writeln!(out, "- ranks: {} ({whose}); a barrier before each sample", distributed.size)?;
+        for rank in &distributed.ranks {
+            let host = rank.host.as_deref().unwrap_or("unknown host");
+            let file = rank.report.as_deref().map_or_else(String::new, |file| format!(", `{file}`"));
+            writeln!(out, "  - rank {}: {} on {host}, process {}{file}", rank.rank, rank.device, rank.process)?;
+        }
+    }
     let load = |v| or_dash(v, |l| format!("{l:.2}"));
     writeln!(out, "- host load before {}, after {}", load(env.host.load_before), load(env.host.load_after))?;
     match p.iterations {

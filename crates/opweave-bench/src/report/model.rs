@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use opweave_numerics::Verdict as Validation;
-use opweave_numerics::report::{Environment, Implementation};
+use opweave_numerics::report::{Distributed, Environment, Implementation};
 use opweave_numerics::{Mode, input::Grade};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,9 @@ pub struct BenchReport {
     pub caches: CacheSizes,
     /// Every number that decides how the times came about.
     pub protocol: Protocol,
+    /// The ranks, where several ran it together. A time of all is then the longest of theirs, sample by sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distributed: Option<Distributed>,
     /// Seed of the inputs.
     pub seed: u64,
     /// Algorithm of the input generator.

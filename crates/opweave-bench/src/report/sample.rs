@@ -101,6 +101,7 @@ pub(crate) fn report(rows: Vec<Row>) -> BenchReport {
             source: "sysfs".into(),
         },
         protocol: Protocol::default(),
+        distributed: None,
         seed: 5309,
         generator: "counter-1".into(),
         ceilings: Some(Ceilings {

@@ -235,7 +235,7 @@ pub(super) fn work(cost: opweave_contract::Cost) -> Work {
 }
 
 /// The status that a verdict comes to before timing.
-fn settle(row: &mut Row, verdict: Verdict, finding: Option<String>) {
+pub(super) fn settle(row: &mut Row, verdict: Verdict, finding: Option<String>) {
     row.status = match verdict {
         Verdict::Passed => RowStatus::Ok,
         Verdict::NotApplicable { .. } => RowStatus::Skip,
@@ -249,13 +249,13 @@ fn settle(row: &mut Row, verdict: Verdict, finding: Option<String>) {
     row.validation = verdict;
 }
 
-fn fail(row: &mut Row, why: &str) {
+pub(super) fn fail(row: &mut Row, why: &str) {
     row.status = RowStatus::Fail;
     row.reason = Some(why.to_owned());
     row.series.clear();
 }
 
-fn cancel(row: &mut Row) {
+pub(super) fn cancel(row: &mut Row) {
     row.status = RowStatus::Cancelled;
     row.reason = Some("interrupted".to_owned());
     row.series.clear();

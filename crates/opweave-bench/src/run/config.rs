@@ -80,6 +80,14 @@ pub enum BenchError {
         /// Why it cannot be one.
         reason: String,
     },
+    /// What a distributed run does not have.
+    #[error("use {what} in a distributed run: {reason}")]
+    Distributed {
+        /// What was asked for.
+        what: String,
+        /// Why it is not to be had.
+        reason: String,
+    },
     /// The device is not there.
     #[error("time on {device}: {reason}")]
     Device {
@@ -99,7 +107,7 @@ impl BenchError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Selectors(error) => error.exit_code(),
-            Self::Timer { .. } | Self::Baseline { .. } | Self::Reference { .. } => 2,
+            Self::Timer { .. } | Self::Baseline { .. } | Self::Reference { .. } | Self::Distributed { .. } => 2,
             Self::Device { .. } | Self::Report(_) => 1,
         }
     }
@@ -117,7 +125,7 @@ pub(super) fn timer(config: &BenchConfig, kind: DeviceKind) -> Result<Timer, Ben
     let reason = match (mode, timer) {
         (Mode::Eager, Timer::Wall | Timer::Event | Timer::Kernel) => return Ok(timer),
         (Mode::Graph, Timer::Graph | Timer::GraphKernel) => return Ok(timer),
-        (_, Timer::Distributed) => "one process is no distributed run".to_owned(),
+        (_, Timer::Distributed) => "it needs the ranks of a run with --distributed".to_owned(),
         (Mode::Eager, _) => "a single call is timed by `wall`, `event` or `kernel`".to_owned(),
         (Mode::Graph, _) => "a replay is timed by `graph` or `graph_kernel`".to_owned(),
     };

@@ -5,13 +5,14 @@
 //!
 //! [`run`] plans from metadata, then takes one case at a time: validate, time in each cache state, measure the ceiling at
 //! the same bytes, write the report. A case that did not pass carries no time. An interrupt ends the run after the call
-//! in progress and keeps every row that was whole.
+//! in progress and keeps every row that was whole. [`run_distributed`] does so on several ranks at once.
 
 mod ahead;
 mod arrange;
 mod case;
 mod cold;
 mod config;
+mod distributed;
 mod external;
 mod plan;
 mod progress;
@@ -20,6 +21,7 @@ mod series;
 mod subject;
 
 pub use config::{BenchConfig, BenchError, BenchGround};
+pub use distributed::run_distributed;
 pub use progress::{BenchProgress, Quiet};
 
 use std::cell::RefCell;
@@ -219,6 +221,7 @@ fn blank(config: &BenchConfig, ground: &BenchGround<'_>) -> BenchReport {
         environment,
         caches: ground.caches.clone(),
         protocol: config.protocol.clone(),
+        distributed: None,
         seed: selectors.seed,
         generator: ALGORITHM.to_owned(),
         ceilings: None,

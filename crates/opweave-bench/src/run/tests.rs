@@ -22,6 +22,7 @@ use opweave_registry::{
 use opweave_tensor::{DType, RawTensor};
 
 mod activity;
+mod ranks;
 
 use super::subject::{Captured, Replay};
 use super::*;
@@ -38,6 +39,8 @@ pub(super) enum Deed {
     Lazy,
     /// Right until the given call.
     FailsAt(usize),
+    /// The same with a panic.
+    PanicsAt(usize),
     /// Right as long as every call finds the residual as it was before the first.
     FindsTheSame,
 }
@@ -58,6 +61,7 @@ impl SimplePlan {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         match self.deed {
             Deed::FailsAt(n) if call >= n => Err(LaunchError::Refused("tired".to_owned())),
+            Deed::PanicsAt(n) if call >= n => panic!("tired of {call} calls"),
             _ => Ok(()),
         }
     }

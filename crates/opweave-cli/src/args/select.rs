@@ -48,8 +48,15 @@ pub(crate) struct SelectArgs {
     /// Where the report goes; Markdown is written beside it [default: a new file under .opweave]
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
-    /// List the cases and end
+    /// Run on all ranks that torchrun, mpirun or srun started, or RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT
+    /// name; each writes its own report beside --output, rank 0 that of all
     #[arg(long)]
+    pub(crate) distributed: bool,
+    /// How long a rank waits for the others, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    pub(crate) rank_limit: u64,
+    /// List the cases and end
+    #[arg(long, conflicts_with = "distributed")]
     pub(crate) list: bool,
     /// Write the report to standard output, as JSON
     #[arg(long)]

@@ -8,12 +8,17 @@ use std::path::PathBuf;
 use opweave_bench::caches::host_caches;
 use opweave_bench::measurement::Cache;
 use opweave_bench::report::{BenchReport, CacheSizes, RowStatus, RunStatus, table};
-use opweave_bench::run::{BenchConfig, BenchError, BenchGround, listed, run as run_bench, succeeded};
+use opweave_bench::run::{
+    BenchConfig, BenchError, BenchGround, BenchProgress, Quiet, listed, run as run_bench, run_distributed, succeeded,
+};
 use opweave_device::Instruments;
+use opweave_numerics::RunError;
 use opweave_numerics::suite::SuiteSet;
+use opweave_ranks::Rank;
 
 use super::ground::{Base, config, output};
-use crate::args::BenchArgs;
+use super::ranks;
+use crate::args::{BenchArgs, SelectArgs};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, Tone};
 use crate::progress::Drawn;
@@ -29,10 +34,13 @@ pub(crate) fn run(
     if args.leash {
         opweave_suite::runner::hold_leash();
     }
-    let protocol = args.protocol().resolve().map_err(|e| Failure::usage(format_args!("failed to {e}")))?;
-    let path = output(&args.select, "bench");
-    let config = BenchConfig {
-        selectors: config(&args.select, suite_arguments, path.clone()),
+    let rank = ranks::asked(&args.select)?;
+    let numbers = args.protocol();
+    let protocol = if rank.is_some() { numbers.distributed() } else { numbers.resolve() };
+    let protocol = protocol.map_err(|e| Failure::usage(format_args!("failed to {e}")));
+    let protocol = ranks::or_tell(rank.as_ref(), &args.select, protocol)?;
+    let mut config = BenchConfig {
+        selectors: config(&args.select, suite_arguments, output(&args.select, "bench")),
         protocol,
         baseline: args.baseline.clone(),
         references: args.reference.clone(),
@@ -42,7 +50,7 @@ pub(crate) fn run(
         timer: args.timer,
         command: std::env::args().collect(),
     };
-    let base = Base::new(&args.select)?;
+    let base = ranks::or_tell(rank.as_ref(), &args.select, Base::new(&args.select))?;
     let instruments = match solutions::instruments(base.device()) {
         Ok(instruments) => Some(instruments),
         Err(reason) => {
@@ -52,30 +60,64 @@ pub(crate) fn run(
     };
     let caches = caches(instruments.as_deref());
     let ground = BenchGround { numerics: base.ground(suites), instruments: instruments.as_deref(), caches: &caches };
-    let failed = |error: BenchError| {
-        let text = anyhow::anyhow!("failed to {error}");
-        if error.exit_code() == 2 { Failure::Usage(text) } else { Failure::Broken(text) }
-    };
     if args.select.list {
         for line in listed(&config, &ground).map_err(failed)? {
             out.line(line)?;
         }
         return Ok(Exit::Good);
     }
-    let report = run_bench(&config, &ground, &mut Drawn::new()).map_err(failed)?;
+    let report = match &rank {
+        None => run_bench(&config, &ground, &mut Drawn::new()).map_err(failed)?,
+        Some(rank) => together(rank, &args.select, &mut config, &ground)?,
+    };
     let good = succeeded(&report.rows);
+    // What all ranks came to is said once.
+    if rank.is_some_and(|rank| rank.rank != 0) {
+        return Ok(ended(report.status, good));
+    }
     if args.select.json {
         out.json(&report)?;
     } else {
         out.line(table(&report, out.width()))?;
         conclude(&report, good, out)?;
-        out.line(format_args!("report: {}", path.display()))?;
+        if let Some(path) = &config.selectors.output {
+            out.line(format_args!("report: {}", path.display()))?;
+        }
     }
-    Ok(match report.status {
+    Ok(ended(report.status, good))
+}
+
+fn failed(error: BenchError) -> Failure {
+    let text = anyhow::anyhow!("failed to {error}");
+    if error.exit_code() == 2 { Failure::Usage(text) } else { Failure::Broken(text) }
+}
+
+/// The exit code, which is the same on all ranks.
+fn ended(status: RunStatus, good: bool) -> Exit {
+    match status {
         RunStatus::Interrupted => Exit::Interrupted,
         _ if good => Exit::Good,
         _ => Exit::Bad,
-    })
+    }
+}
+
+/// Runs as one of several ranks.
+fn together(
+    rank: &Rank,
+    args: &SelectArgs,
+    config: &mut BenchConfig,
+    ground: &BenchGround<'_>,
+) -> Result<BenchReport, Failure> {
+    let mut member = ranks::join(rank, args)?;
+    config.selectors.output = Some(ranks::output(args, "bench", &mut member)?);
+    let (mut drawn, mut quiet) = (Drawn::new(), Quiet);
+    let progress: &mut dyn BenchProgress = if rank.rank == 0 { &mut drawn } else { &mut quiet };
+    let outcome = run_distributed(config, ground, &mut member, progress);
+    let together = |error: &RunError| matches!(error, RunError::Disagreement(_) | RunError::Record { .. });
+    if matches!(&outcome, Err(BenchError::Selectors(error)) if together(error)) || outcome.is_ok() {
+        member.leave();
+    }
+    outcome.map_err(failed)
 }
 
 /// Where adapters keep what they compile: an absolute folder, since they may run elsewhere.

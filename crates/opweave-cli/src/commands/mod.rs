@@ -13,6 +13,7 @@ pub(crate) mod history;
 pub(crate) mod license;
 pub(crate) mod numerics;
 pub(crate) mod promote;
+mod ranks;
 pub(crate) mod report;
 pub(crate) mod suite;
 mod suite_device;

@@ -5,10 +5,12 @@
 
 use opweave_numerics::report::{CaseReport, Report, Status};
 use opweave_numerics::suite::SuiteSet;
-use opweave_numerics::{Config, plan};
+use opweave_numerics::{Config, Ground, Progress, RunError, Silent, distributed, plan};
+use opweave_ranks::Rank;
 
 use super::ground::{Base, config, output};
-use crate::args::NumericsArgs;
+use super::ranks;
+use crate::args::{NumericsArgs, SelectArgs};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, Tone};
 use crate::progress::{Drawn, words};
@@ -23,18 +25,15 @@ pub(crate) fn run(
     suite_arguments: Vec<(String, String)>,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
+    let rank = ranks::asked(&args.select)?;
     let path = output(&args.select, "numerics");
-    let config = Config {
+    let mut config = Config {
         repeat: args.repeat,
         batch_invariance: args.batch_invariance,
-        ..config(&args.select, suite_arguments, path.clone())
+        ..config(&args.select, suite_arguments, path)
     };
-    let base = Base::new(&args.select)?;
+    let base = ranks::or_tell(rank.as_ref(), &args.select, Base::new(&args.select))?;
     let ground = base.ground(suites);
-    let failed = |error: opweave_numerics::RunError| {
-        let text = anyhow::anyhow!("{error}");
-        if error.exit_code() == 2 { Failure::Usage(text) } else { Failure::Broken(text) }
-    };
     if args.select.list {
         for operation in plan(&config, &ground).map_err(failed)? {
             for case in &operation.cases {
@@ -46,18 +45,52 @@ pub(crate) fn run(
         }
         return Ok(Exit::Good);
     }
-    let report = opweave_numerics::run(&config, &ground, &mut Drawn::new()).map_err(failed)?;
+    let report = match &rank {
+        None => opweave_numerics::run(&config, &ground, &mut Drawn::new()).map_err(failed)?,
+        Some(rank) => together(rank, &args.select, &mut config, &ground)?,
+    };
+    // What all ranks came to is said once.
+    if rank.is_some_and(|rank| rank.rank != 0) {
+        return Ok(ended(report.status));
+    }
     if args.select.json {
         out.json(&report)?;
     } else {
         show(&report, out)?;
-        out.line(format_args!("report: {}", path.display()))?;
+        if let Some(path) = &config.output {
+            out.line(format_args!("report: {}", path.display()))?;
+        }
     }
-    Ok(match report.status {
+    Ok(ended(report.status))
+}
+
+fn failed(error: RunError) -> Failure {
+    // These are fragments; those of a request read on their own.
+    let fragment = matches!(error, RunError::Disagreement(_) | RunError::Ranks(_) | RunError::Record { .. });
+    let text = if fragment { anyhow::anyhow!("failed to {error}") } else { anyhow::anyhow!("{error}") };
+    if error.exit_code() == 2 { Failure::Usage(text) } else { Failure::Broken(text) }
+}
+
+/// The exit code, which is the same on all ranks.
+fn ended(status: Status) -> Exit {
+    match status {
         Status::Passed => Exit::Good,
         Status::Interrupted => Exit::Interrupted,
         Status::Failed | Status::Incomplete => Exit::Bad,
-    })
+    }
+}
+
+/// Runs as one of several ranks.
+fn together(rank: &Rank, args: &SelectArgs, config: &mut Config, ground: &Ground<'_>) -> Result<Report, Failure> {
+    let mut member = ranks::join(rank, args)?;
+    config.output = Some(ranks::output(args, "numerics", &mut member)?);
+    let (mut drawn, mut silent) = (Drawn::new(), Silent);
+    let progress: &mut dyn Progress = if rank.rank == 0 { &mut drawn } else { &mut silent };
+    let outcome = distributed::run(config, ground, &mut member, progress);
+    if matches!(outcome, Ok(_) | Err(RunError::Disagreement(_) | RunError::Record { .. })) {
+        member.leave();
+    }
+    outcome.map_err(failed)
 }
 
 fn show(report: &Report, out: &mut Output) -> Result<(), Failure> {

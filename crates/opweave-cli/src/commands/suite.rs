@@ -30,6 +30,10 @@ pub(crate) fn run(args: &SuiteArgs, suites: &SuiteSet, out: &mut Output) -> Resu
     if let Some(SuiteCommand::Merge { shards, runs }) = &args.command {
         return merge(shards, runs, out);
     }
+    // Each rank would wait for the device that another holds.
+    if !args.check {
+        super::ranks::alone()?;
+    }
     let (entries, listed) = entries(args, suites, out)?;
     let Some(entries) = entries else { return Ok(Exit::Usage) };
     if args.check {

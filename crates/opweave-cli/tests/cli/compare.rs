@@ -33,6 +33,7 @@ fn report(us: f64) -> BenchReport {
         },
         caches: CacheSizes::default(),
         protocol: Protocol::default(),
+        distributed: None,
         seed: 5309,
         generator: "counter-1".into(),
         ceilings: None,

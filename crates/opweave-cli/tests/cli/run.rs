@@ -14,12 +14,16 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
-/// The binary, with an environment that no override reaches.
+/// What launchers of several ranks set.
+const RANKS: [&str; 6] = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_", "OMPI_COMM_", "SLURM_"];
+
+/// The binary, with an environment that no override reaches and no launcher.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_opweave"));
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("OPWEAVE_") {
-            command.env_remove(name);
+        let text = name.to_string_lossy();
+        if text.starts_with("OPWEAVE_") || RANKS.iter().any(|set| text.starts_with(set)) {
+            command.env_remove(&name);
         }
     }
     command.env("OPWEAVE_KERNELS", no_images());

@@ -56,6 +56,16 @@ fn head(out: &mut String, report: &Report) {
             settings.device, settings.mode, settings.tier, settings.seed, settings.grade, settings.input_algorithm
         ),
     );
+    if let Some(distributed) = &report.distributed {
+        let whose = distributed.rank.map_or_else(|| "together".to_owned(), |rank| format!("what rank {rank} found"));
+        line(out, &format!("{} ranks, {whose}:\n", distributed.size));
+        for rank in &distributed.ranks {
+            let host = rank.host.as_deref().unwrap_or("unknown host");
+            let file = rank.report.as_deref().map_or_else(String::new, |file| format!(", `{file}`"));
+            line(out, &format!("- rank {}: {} on {host}, process {}{file}", rank.rank, rank.device, rank.process));
+        }
+        line(out, "");
+    }
     line(out, &format!("    {}\n", report.command));
     for note in &report.notes {
         line(out, &format!("- {note}"));

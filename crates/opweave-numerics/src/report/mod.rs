@@ -12,6 +12,7 @@ mod environment;
 mod file;
 mod markdown;
 mod model;
+mod ranks;
 
 pub use environment::{DeviceEnvironment, Environment, HostEnvironment, IMAGE, LIBRARY, LibraryVersion};
 pub use file::{ReportError, ReportFile, read, write_atomically};
@@ -20,6 +21,7 @@ pub use model::{
     CaseReport, Considered, ConsideredVerdict, Finding, FindingKind, Implementation, InputOrigin, OperationReport,
     Report, SCHEMA_VERSION, Selection, Settings, Status,
 };
+pub use ranks::{Distributed, RankProcess, RankVerdict, rank_path};
 
 /// The JSON Schema of a report.
 pub fn schema() -> serde_json::Value {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Environment;
+use super::{Distributed, Environment, RankVerdict};
 use crate::compare::LeafResult;
 use crate::config::{Config, Mode, Tier};
 use crate::input::{ALGORITHM, Grade};
@@ -71,6 +71,9 @@ pub struct Report {
     pub counts: Counts,
     /// Wall time of the run in milliseconds.
     pub elapsed_ms: f64,
+    /// The ranks, where several ran it together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distributed: Option<Distributed>,
     /// Notes that are no verdicts, such as an override that was ignored.
     pub notes: Vec<String>,
     /// One entry for each operation, in name order.
@@ -221,6 +224,8 @@ pub enum FindingKind {
     BatchInvariance,
     /// A replay that differs from what its inputs ask for.
     Graph,
+    /// Ranks whose verdicts are not the same.
+    Ranks,
 }
 
 impl FindingKind {
@@ -236,6 +241,7 @@ impl FindingKind {
             FindingKind::Repeat => "repeat",
             FindingKind::BatchInvariance => "batch_invariance",
             FindingKind::Graph => "graph",
+            FindingKind::Ranks => "ranks",
         }
     }
 }
@@ -278,6 +284,10 @@ pub struct CaseReport {
     /// How it came out.
     #[serde(flatten)]
     pub verdict: Verdict,
+    /// The verdict of each rank, in the report of a distributed run as a whole. What else is said of the case there is what
+    /// rank 0 found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankVerdict>,
     /// What is wrong, the first cause first.
     pub findings: Vec<Finding>,
     /// One entry for each output.
@@ -303,6 +313,7 @@ impl Report {
             environment,
             counts: Counts::default(),
             elapsed_ms: 0.0,
+            distributed: None,
             notes: Vec::new(),
             operations: Vec::new(),
         }

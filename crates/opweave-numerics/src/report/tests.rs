@@ -29,6 +29,7 @@ fn case(label: &str, verdict: Verdict) -> CaseReport {
             launch: [("workspace".to_owned(), "0".to_owned())].into(),
         }),
         verdict,
+        ranks: Vec::new(),
         findings: Vec::new(),
         leaves: Vec::new(),
         inputs: Vec::new(),

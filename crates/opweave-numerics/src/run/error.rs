@@ -3,6 +3,7 @@
 
 //! Why a run does not begin, or cannot be recorded.
 
+use opweave_ranks::{Disagreement, RanksError};
 use opweave_runtime::OverrideError;
 
 use crate::input::InputError;
@@ -53,13 +54,28 @@ pub enum RunError {
     /// The report cannot be written.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// The ranks of a distributed run do not begin.
+    #[error(transparent)]
+    Disagreement(#[from] Disagreement),
+    /// The ranks of a distributed run do not go on together.
+    #[error(transparent)]
+    Ranks(#[from] RanksError),
+    /// A rank of a distributed run could not write its report.
+    #[error("keep the record of all ranks, rank {rank}: {reason}")]
+    Record {
+        /// The rank.
+        rank: usize,
+        /// Why.
+        reason: String,
+    },
 }
 
 impl RunError {
     /// The exit code that a process should end with: 2 for a request that cannot be met as it was written, 1 otherwise.
-    pub const fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> u8 {
         match self {
-            RunError::Report(_) => 1,
+            RunError::Report(_) | RunError::Ranks(_) | RunError::Record { .. } => 1,
+            RunError::Disagreement(error) => error.exit_code(),
             _ => 2,
         }
     }

@@ -4,7 +4,7 @@
 //! Running suites.
 //!
 //! [`run`] plans first (which cases, which implementations; metadata alone), then prepares and judges one case at a time,
-//! writing the report as it goes. An interrupt ends the run after the call in progress and keeps what was judged.
+//! writing the report as it goes; [`crate::distributed`] does so on several ranks at once. An interrupt ends the run after the call in progress and keeps what was judged.
 
 mod error;
 mod plan;
@@ -102,13 +102,13 @@ pub fn run(config: &Config, ground: &Ground<'_>, progress: &mut dyn Progress) ->
 }
 
 /// The generator of a run: opens the tensors file if there is one.
-fn generator(config: &Config) -> Result<Generator, RunError> {
+pub(crate) fn generator(config: &Config) -> Result<Generator, RunError> {
     let open = |path: &PathBuf| RealSource::open(path).map(Arc::new);
     let real = config.tensors.as_ref().map(open).transpose().map_err(crate::input::InputError::from)?;
     Ok(Generator::new(config.seed, config.grade, real)?)
 }
 
-fn device_environment(config: &Config, ground: &Ground<'_>) -> DeviceEnvironment {
+pub(crate) fn device_environment(config: &Config, ground: &Ground<'_>) -> DeviceEnvironment {
     match ground.device {
         Ok(device) => {
             let info = device.info();
@@ -129,7 +129,7 @@ fn device_environment(config: &Config, ground: &Ground<'_>) -> DeviceEnvironment
 
 /// Judges one case on one implementation; `None` when the run was interrupted meanwhile. `fixture` is kept between the
 /// implementations of a case.
-fn judge(
+pub(crate) fn judge(
     config: &Config,
     ground: &Ground<'_>,
     generator: &Generator,
@@ -219,7 +219,7 @@ pub(crate) fn execution_mode(mode: Mode) -> ExecutionMode {
     }
 }
 
-fn blank(config: &Config, operation: &PlannedOperation<'_>, case: &PlannedCase<'_>, task: &Task<'_>) -> CaseReport {
+pub(crate) fn blank(config: &Config, operation: &PlannedOperation<'_>, case: &PlannedCase<'_>, task: &Task<'_>) -> CaseReport {
     let name = task.row.map(|row| row.spec().name.clone());
     let implementation = task.row.map(|row| {
         let spec = row.spec();
@@ -241,6 +241,7 @@ fn blank(config: &Config, operation: &PlannedOperation<'_>, case: &PlannedCase<'
         parameters: case.info.parameters.clone(),
         implementation,
         verdict: Verdict::NotRun { reason: "not reached".to_owned() },
+        ranks: Vec::new(),
         findings: Vec::new(),
         leaves: Vec::new(),
         inputs: Vec::new(),

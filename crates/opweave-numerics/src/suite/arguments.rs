@@ -33,6 +33,8 @@ pub const SHARED_ARGUMENTS: &[&str] = &[
     "verbose",
     "version",
     "list",
+    "distributed",
+    "rank_limit",
     "json",
     "threads",
 ];

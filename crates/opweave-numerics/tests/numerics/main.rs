@@ -7,6 +7,7 @@
 
 mod faults;
 mod harness;
+mod ranks;
 mod refusal;
 mod run;
 mod sabotage;
