@@ -17,7 +17,7 @@ use crate::frame::{GREETING, HELLO_LIMIT, Hello, PROTOCOL, Until, read};
 use crate::hub::{Event, Setup};
 
 /// How long a connection may take to say who it is.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(3);
 /// How often the door looks for connections.
 const TICK: Duration = Duration::from_millis(5);
 /// Connections beyond the size of the world that may be undecided at a time.

@@ -109,7 +109,9 @@ pub fn agree(ranks: &mut dyn Ranks, mine: Result<Statement, Unable>) -> Result<(
         match serde_json::from_str(text) {
             Ok(Opening::Ready(statement)) => statements.push(statement),
             Ok(Opening::Unable(why)) => unable.push((rank, why)),
-            Err(error) => unable.push((rank, Unable { reason: format!("it said nothing sensible: {error}"), exit_code: 1 })),
+            Err(error) => {
+                unable.push((rank, Unable { reason: format!("it said nothing sensible: {error}"), exit_code: 1 }))
+            }
         }
     }
     if !unable.is_empty() {

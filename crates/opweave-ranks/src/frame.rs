@@ -85,7 +85,9 @@ fn invalid(text: String) -> io::Error {
 
 /// How a connection ended, in words.
 pub(crate) fn ended(error: &io::Error) -> String {
-    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, InvalidData, TimedOut, UnexpectedEof, WouldBlock};
+    use io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionReset, InvalidData, TimedOut, UnexpectedEof, WouldBlock,
+    };
     match error.kind() {
         UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe => "its connection ended".to_owned(),
         TimedOut | WouldBlock => "it did not answer in time".to_owned(),

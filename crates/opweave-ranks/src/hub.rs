@@ -135,7 +135,9 @@ impl Table {
                     let _ = stream.map(|mut stream| tell(&mut stream, &Frame::Ended(ending.clone())));
                     return Err(ending);
                 }
-                Ok(Event::Heard { rank, .. }) => return Err(Ending::Lost { rank, why: "it spoke too early".to_owned() }),
+                Ok(Event::Heard { rank, .. }) => {
+                    return Err(Ending::Lost { rank, why: "it spoke too early".to_owned() });
+                }
                 Ok(Event::Gone { rank, why }) => return Err(Ending::Lost { rank, why }),
                 Err(_) => return Err(self.missing(|seat| seat.stream.is_none(), "rendezvous")),
             }

@@ -55,7 +55,9 @@ pub fn join(rank: &Rank, limit: Duration) -> Result<Member, RanksError> {
         Ok(stream) => Ok(Member { rank: rank.rank, size: rank.size, limit, stream, over: None, hub }),
         Err(error) => {
             // The others are to hear of it before this process ends.
-            hub.map(Hub::wait);
+            if let Some(hub) = hub {
+                hub.wait();
+            }
             Err(error)
         }
     }
@@ -137,7 +139,9 @@ impl Member {
 
     fn close(&mut self) {
         let _ = self.stream.shutdown(Shutdown::Write);
-        self.hub.take().map(Hub::wait);
+        if let Some(hub) = self.hub.take() {
+            hub.wait();
+        }
     }
 
     fn tell(&mut self, topic: &str, text: &str) -> Result<Vec<String>, RanksError> {

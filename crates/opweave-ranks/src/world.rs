@@ -100,7 +100,9 @@ pub enum WorldError {
         legal: String,
     },
     /// `--distributed` with one rank.
-    #[error("run distributed with {size} rank: expected 2 to {LARGEST_WORLD}; without --distributed one process runs alone")]
+    #[error(
+        "run distributed with {size} rank: expected 2 to {LARGEST_WORLD}; without --distributed one process runs alone"
+    )]
     Alone {
         /// How many there are.
         size: usize,
@@ -194,11 +196,7 @@ fn set(lookup: Lookup<'_>, name: &str) -> Option<String> {
     lookup(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-fn number(
-    lookup: Lookup<'_>,
-    name: &'static str,
-    legal: RangeInclusive<usize>,
-) -> Result<Option<usize>, WorldError> {
+fn number(lookup: Lookup<'_>, name: &'static str, legal: RangeInclusive<usize>) -> Result<Option<usize>, WorldError> {
     let Some(value) = set(lookup, name) else { return Ok(None) };
     match value.parse() {
         Ok(number) if legal.contains(&number) => Ok(Some(number)),

@@ -448,7 +448,7 @@ fn unknown_names_and_timers_that_are_not_there_are_refused() {
         (&|c| c.baseline = Some("cpu.othr".into()), "did you mean `cpu.other`?"),
         (&|c| c.timer = Some(Timer::Kernel), "`event`"),
         (&|c| c.timer = Some(Timer::Graph), "`wall`, `event` or `kernel`"),
-        (&|c| c.timer = Some(Timer::Distributed), "one process"),
+        (&|c| c.timer = Some(Timer::Distributed), "--distributed"),
     ];
     for (edit, text) in cases {
         let (code, message) = refused(edit);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use opweave_numerics::distributed::tell;
-use opweave_ranks::{Member, Rank, Unable, World, agree, join as meet};
+use opweave_ranks::{Member, Rank, Statement, Unable, World, agree, join as meet};
 
 use super::ground;
 use crate::args::SelectArgs;
@@ -48,9 +48,17 @@ pub(super) fn or_tell<T>(rank: Option<&Rank>, args: &SelectArgs, made: Result<T,
     made
 }
 
-/// Meets the other ranks.
+/// Meets the other ranks, and hears from those that cannot begin.
 pub(super) fn join(rank: &Rank, args: &SelectArgs) -> Result<Member, Failure> {
-    meet(rank, limit(args)).map_err(broken)
+    let mut member = meet(rank, limit(args)).map_err(broken)?;
+    match agree(&mut member, Ok(Statement::new())) {
+        Ok(()) => Ok(member),
+        Err(disagreement) => {
+            member.leave();
+            let text = anyhow::anyhow!("failed to {disagreement}");
+            Err(if disagreement.exit_code() == 2 { Failure::Usage(text) } else { Failure::Broken(text) })
+        }
+    }
 }
 
 /// Where the report of all goes: what was asked for, or a new file that rank 0 names.

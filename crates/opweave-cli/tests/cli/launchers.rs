@@ -11,23 +11,14 @@ use opweave_numerics::report::{Status, read};
 use crate::ranks::free_port;
 use crate::run::{Ran, command, finish};
 
-const WORK: [&str; 10] = [
-    "numerics",
-    "--operation",
-    "rms_norm",
-    "--tier",
-    "smoke",
-    "--threads",
-    "1",
-    "--revision",
-    "test",
-    "--distributed",
-];
+const WORK: [&str; 10] =
+    ["numerics", "--operation", "rms_norm", "--tier", "smoke", "--threads", "1", "--revision", "test", "--distributed"];
 
 /// Whether the launcher is there; if not, that is said.
 fn there(launcher: &str) -> bool {
-    let found = Command::new(launcher).arg("--version").output().is_ok_and(|o| o.status.success() || !o.stdout.is_empty())
-        || Command::new(launcher).arg("--help").output().is_ok_and(|o| o.status.success());
+    let found =
+        Command::new(launcher).arg("--version").output().is_ok_and(|o| o.status.success() || !o.stdout.is_empty())
+            || Command::new(launcher).arg("--help").output().is_ok_and(|o| o.status.success());
     if !found {
         eprintln!("not run: there is no {launcher} on this machine");
     }

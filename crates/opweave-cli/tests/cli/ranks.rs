@@ -64,7 +64,8 @@ impl Running {
             assert!(start.elapsed() < LIMIT, "a rank hangs");
             std::thread::sleep(Duration::from_millis(10));
         };
-        let mut text = |of: fn(&mut Running) -> &mut Option<JoinHandle<String>>| of(&mut self).take().unwrap().join().unwrap();
+        let mut text =
+            |of: fn(&mut Running) -> &mut Option<JoinHandle<String>>| of(&mut self).take().unwrap().join().unwrap();
         let (out, err) = (text(|r| &mut r.out), text(|r| &mut r.err));
         Ran { code: status.code().unwrap_or(-1), out, err }
     }
@@ -171,7 +172,11 @@ fn a_sample_of_all_is_the_longest_span_of_any_rank() {
         assert_eq!(opweave(&["compare", all, all]).code, 0);
         let unlike = opweave(&["compare", all, own]);
         assert_eq!(unlike.code, 2, "{}", unlike.out);
-        assert!(unlike.err.contains(&format!("distributed.ranks: A has `all of {size}`, B has `1 of {size}`")), "{}", unlike.err);
+        assert!(
+            unlike.err.contains(&format!("distributed.ranks: A has `all of {size}`, B has `1 of {size}`")),
+            "{}",
+            unlike.err
+        );
     }
 }
 
@@ -212,7 +217,11 @@ fn a_rank_that_never_comes_is_named_after_the_deadline() {
     let running: Vec<Running> = [0, 1, 3].map(|r| Running::start(rank(r, 4, port, &args))).into();
     let ran: Vec<Ran> = running.into_iter().map(Running::end).collect();
     assert_eq!(codes(&ran), [1; 3], "{}", texts(&ran));
-    assert!(ran.iter().all(|r| r.err.contains("wait for rank 2 at `rendezvous`: no word within 2 s")), "{}", texts(&ran));
+    assert!(
+        ran.iter().all(|r| r.err.contains("wait for rank 2 at `rendezvous`: no word within 2 s")),
+        "{}",
+        texts(&ran)
+    );
     assert!(start.elapsed() < LIMIT / 2);
 }
 
@@ -279,32 +288,38 @@ fn ctrl_c_at_one_rank_ends_all_with_130_and_whole_reports() {
     }
 }
 
+/// Variables of an environment.
+type Set = &'static [(&'static str, &'static str)];
+
 #[test]
 fn one_rank_is_no_distributed_run_and_several_are_no_other() {
-    let cases: &[(&[&str], &[(&str, &str)], &str)] = &[
-        (&["--distributed"], &[], "by hand RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT"),
-        (&["--distributed"], &[("WORLD_SIZE", "1")], "distributed with 1 rank: expected 2 to 1024"),
-        (&["--distributed"], &[("RANK", "2")], "take RANK=`2`: expected an integer from 0 to 1"),
-        (&["--distributed"], &[("RANK", "first")], "take RANK=`first`: expected an integer from 0 to 1"),
-        (&["--distributed"], &[("MASTER_PORT", "0")], "take MASTER_PORT=`0`: expected an integer from 1 to 65535"),
-        (&["--distributed"], &[("MASTER_ADDR", "")], "MASTER_ADDR is not set"),
-        (&["--distributed", "--list"], &[], "--list"),
-        (&["--distributed", "--rank-limit", "0"], &[], "--rank-limit"),
-        (&[], &[("WORLD_SIZE", "2")], "one of 2 ranks that torchrun started: expected --distributed"),
-        (&[], &[("WORLD_SIZE", "many")], "take WORLD_SIZE=`many`: expected an integer from 1 to 1024"),
-        (&[], &[("OMPI_COMM_WORLD_SIZE", "3")], "one of 3 ranks that Open MPI started"),
-        (&[], &[("SLURM_STEP_NUM_TASKS", "3"), ("SLURM_PROCID", "0")], "one of 3 ranks that Slurm started"),
+    const HAND: Set = &[
+        ("RANK", "0"),
+        ("WORLD_SIZE", "2"),
+        ("LOCAL_RANK", "0"),
+        ("MASTER_ADDR", "127.0.0.1"),
+        ("MASTER_PORT", "9"),
+    ];
+    let cases: &[(&[&str], Set, Set, &str)] = &[
+        (&["--distributed"], &[], &[], "by hand RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT"),
+        (&["--distributed"], HAND, &[("WORLD_SIZE", "1")], "distributed with 1 rank: expected 2 to 1024"),
+        (&["--distributed"], HAND, &[("RANK", "2")], "take RANK=`2`: expected an integer from 0 to 1"),
+        (&["--distributed"], HAND, &[("RANK", "first")], "take RANK=`first`: expected an integer from 0 to 1"),
+        (&["--distributed"], HAND, &[("MASTER_PORT", "0")], "take MASTER_PORT=`0`: expected an integer from 1 to 65535"),
+        (&["--distributed"], HAND, &[("MASTER_ADDR", "")], "MASTER_ADDR is not set"),
+        (&["--distributed", "--list"], HAND, &[], "--list"),
+        (&["--distributed", "--rank-limit", "0"], HAND, &[], "--rank-limit"),
+        (&[], HAND, &[], "one of 2 ranks that torchrun started: expected --distributed"),
+        (&[], &[], &[("WORLD_SIZE", "many")], "take WORLD_SIZE=`many`: expected an integer from 1 to 1024"),
+        (&[], &[], &[("OMPI_COMM_WORLD_SIZE", "3")], "one of 3 ranks that Open MPI started"),
+        (&[], &[("SLURM_PROCID", "0")], &[("SLURM_STEP_NUM_TASKS", "3")], "one of 3 ranks that Slurm started"),
     ];
     for name in ["numerics", "bench"] {
-        for (options, environment, text) in cases {
+        for (options, set, odd, text) in cases {
             let mut command = command(&[&[name, "--tier", "smoke", "--output", "/dev/null/x.json"], *options].concat());
-            if environment.iter().any(|(name, _)| !name.contains('_') || name.starts_with("MASTER")) || environment.len() == 1 && options.len() == 1 {
-                let hand = [("RANK", "0"), ("WORLD_SIZE", "2"), ("LOCAL_RANK", "0"), ("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", "9")];
-                command.envs(hand);
-            }
-            let ran = finish(command.envs(environment.iter().copied()));
-            assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{options:?} {environment:?}: {}", ran.err);
-            assert!(ran.err.contains(text), "{options:?} {environment:?}: {}", ran.err);
+            let ran = finish(command.envs(set.iter().chain(*odd).copied()));
+            assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{options:?} {odd:?}: {}", ran.err);
+            assert!(ran.err.contains(text), "{options:?} {odd:?}: {}", ran.err);
         }
     }
     let suite = finish(command(&["suite"]).env("WORLD_SIZE", "2"));
@@ -316,7 +331,10 @@ fn what_a_distributed_run_does_not_have_is_refused_by_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.json");
     let cases: [(&[&str], &str); 6] = [
-        (&["--warmup-ms", "25"], "use --warmup-ms in a distributed run: its counts are fixed, 5 samples to warm up and 30"),
+        (
+            &["--warmup-ms", "25"],
+            "use --warmup-ms in a distributed run: its counts are fixed, 5 samples to warm up and 30",
+        ),
         (&["--iterations", "30"], "use --iterations in a distributed run"),
         (&["--timer", "wall"], "use --timer wall in a distributed run: `distributed` is its only timer"),
         (&["--mode", "graph"], "use --mode graph in a distributed run"),

@@ -18,8 +18,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use opweave_ranks::{Ranks, RanksError, Unable, agree};
-use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use statement::cases;
 
@@ -285,9 +285,8 @@ pub fn verdicts(
         finding: mine.and_then(|(_, finding)| finding).map(cut),
     };
     let told = tell(ranks, topic, &word)?;
-    let one = |(rank, word): (usize, Word)| {
-        word.verdict.map(|verdict| RankVerdict { rank, verdict, finding: word.finding })
-    };
+    let one =
+        |(rank, word): (usize, Word)| word.verdict.map(|verdict| RankVerdict { rank, verdict, finding: word.finding });
     Ok(told.into_iter().enumerate().map(one).collect())
 }
 

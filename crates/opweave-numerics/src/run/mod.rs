@@ -219,7 +219,12 @@ pub(crate) fn execution_mode(mode: Mode) -> ExecutionMode {
     }
 }
 
-pub(crate) fn blank(config: &Config, operation: &PlannedOperation<'_>, case: &PlannedCase<'_>, task: &Task<'_>) -> CaseReport {
+pub(crate) fn blank(
+    config: &Config,
+    operation: &PlannedOperation<'_>,
+    case: &PlannedCase<'_>,
+    task: &Task<'_>,
+) -> CaseReport {
     let name = task.row.map(|row| row.spec().name.clone());
     let implementation = task.row.map(|row| {
         let spec = row.spec();

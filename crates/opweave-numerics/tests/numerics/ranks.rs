@@ -167,7 +167,8 @@ fn cases(report: &Report) -> (Vec<&CaseReport>, Vec<&CaseReport>) {
 
 #[test]
 fn what_one_rank_comes_to_is_everybodys_verdict_and_the_run_goes_on() {
-    let table = [("throws", "error", "tired"), ("panics", "error", "of all ranks"), ("computes otherwise", "failed", "")];
+    let table =
+        [("throws", "error", "tired"), ("panics", "error", "of all ranks"), ("computes otherwise", "failed", "")];
     for (size, place) in [(2, 1), (4, 2), (2, 0)] {
         for (deed, verdict, why) in table {
             let folder = tempfile::tempdir().unwrap();

@@ -98,7 +98,8 @@ fn prepare<'a>(
 
 /// Refuses what a distributed run does not have.
 fn admissible(config: &BenchConfig, kind: DeviceKind) -> Result<(), BenchError> {
-    let refused = |what: &str, reason: &str| Err(BenchError::Distributed { what: what.to_owned(), reason: reason.to_owned() });
+    let refused =
+        |what: &str, reason: &str| Err(BenchError::Distributed { what: what.to_owned(), reason: reason.to_owned() });
     match config.timer {
         None | Some(Timer::Distributed) => {}
         Some(timer) => return refused(&format!("--timer {timer}"), "`distributed` is its only timer"),

@@ -110,7 +110,10 @@ pub(super) fn spans(
     }
     let told: Vec<Vec<f64>> = tell(ranks, &format!("{cache} spans"), &own)?;
     if let Some(rank) = told.iter().position(|spans| spans.len() as u64 != DISTRIBUTED_SAMPLES) {
-        return Ok(Outcome::Trouble(format!("rank {rank}: it has {} samples of {DISTRIBUTED_SAMPLES}", told[rank].len())));
+        return Ok(Outcome::Trouble(format!(
+            "rank {rank}: it has {} samples of {DISTRIBUTED_SAMPLES}",
+            told[rank].len()
+        )));
     }
     Ok(Outcome::Taken(Spans { rank: ranks.rank(), ranks: told, method }))
 }

@@ -114,7 +114,8 @@ fn ranks_with_other_caches_do_not_begin() {
             if number == 1 {
                 config.caches = vec![Cache::Hot];
             }
-            let outcome = run_distributed(&config, &Scene::new(Deed::Right, Deed::Right).ground(), &mut member, &mut Quiet);
+            let outcome =
+                run_distributed(&config, &Scene::new(Deed::Right, Deed::Right).ground(), &mut member, &mut Quiet);
             member.leave();
             outcome.unwrap_err()
         })
