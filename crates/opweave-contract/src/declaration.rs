@@ -19,6 +19,11 @@ pub struct LibraryDecl {
     pub minimum: &'static str,
 }
 
+impl LibraryDecl {
+    /// CANN, the vendor's libraries for Ascend NPUs.
+    pub const CANN: LibraryDecl = LibraryDecl { name: "CANN", minimum: "8.0" };
+}
+
 /// One row as declared: known even where its feature is off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImplementationDecl {

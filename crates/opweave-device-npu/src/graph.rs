@@ -41,6 +41,10 @@ impl Graph for NpuGraph {
         1
     }
 
+    fn is_counted(&self) -> bool {
+        false
+    }
+
     fn replay(&self, stream: StreamRef<'_>) -> Result<(), LaunchError> {
         let device = self.context.device();
         if stream.device() != device {

@@ -24,6 +24,8 @@ optional_functions! {
         tensor_destroy = "aclDestroyTensor"(Opaque) -> Status;
         ints = "aclCreateIntArray"(*const i64, u64) -> Opaque;
         ints_destroy = "aclDestroyIntArray"(Opaque) -> Status;
+        scalar = "aclCreateScalar"(*mut c_void, c_int) -> Opaque;
+        scalar_destroy = "aclDestroyScalar"(Opaque) -> Status;
         list = "aclCreateTensorList"(*const Opaque, u64) -> Opaque;
         list_destroy = "aclDestroyTensorList"(Opaque) -> Status;
         repeatable = "aclSetAclOpExecutorRepeatable"(Executor) -> Status;
@@ -61,6 +63,10 @@ lend! {
     create_ints = ints: unsafe extern "C" fn(*const i64, u64) -> Opaque;
     /// `aclDestroyIntArray`.
     destroy_ints = ints_destroy: unsafe extern "C" fn(Opaque) -> Status;
+    /// `aclCreateScalar`: the address of a value, and its dtype.
+    create_scalar = scalar: unsafe extern "C" fn(*mut c_void, c_int) -> Opaque;
+    /// `aclDestroyScalar`.
+    destroy_scalar = scalar_destroy: unsafe extern "C" fn(Opaque) -> Status;
     /// `aclCreateTensorList`, which takes the tensors over.
     create_list = list: unsafe extern "C" fn(*const Opaque, u64) -> Opaque;
     /// `aclDestroyTensorList`, which destroys its tensors.

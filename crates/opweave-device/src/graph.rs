@@ -11,6 +11,10 @@ use crate::{DeviceError, LaunchError, StreamRef};
 pub trait Graph: Send {
     /// How many operator calls were captured, as far as the device counts them.
     fn calls(&self) -> usize;
+    /// Whether [`Graph::calls`] counts them: not every driver tells how much a graph holds.
+    fn is_counted(&self) -> bool {
+        true
+    }
     /// Runs all calls again, on the contents that their memory has now.
     ///
     /// # Errors

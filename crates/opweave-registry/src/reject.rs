@@ -69,6 +69,14 @@ pub enum Reject {
         /// What the loader said.
         reason: String,
     },
+    /// A library that is installed lacks a function.
+    #[error("unavailable: symbol `{symbol}` is not in library `{library}`")]
+    MissingSymbol {
+        /// The library.
+        library: String,
+        /// The function.
+        symbol: String,
+    },
     /// A library is too old.
     #[error("library `{library}` is {has}; needs {needs}")]
     Version {
@@ -178,6 +186,7 @@ impl Reject {
             Reject::NotBuilt { .. } => "not_built",
             Reject::Image { .. } => "image",
             Reject::MissingLibrary { .. } => "missing_library",
+            Reject::MissingSymbol { .. } => "missing_symbol",
             Reject::Version { .. } => "version",
             Reject::Target { .. } => "target",
             Reject::Feature { .. } => "feature",
@@ -200,6 +209,7 @@ impl Reject {
                 | Reject::NotBuilt { .. }
                 | Reject::Image { .. }
                 | Reject::MissingLibrary { .. }
+                | Reject::MissingSymbol { .. }
                 | Reject::Version { .. }
         )
     }

@@ -65,6 +65,10 @@ pub use {
 #[cfg(feature = "cuda")]
 pub use opweave_device_cuda as cuda;
 
+/// Ascend NPUs: the caller's streams, and a device for harnesses. Not run on hardware.
+#[cfg(feature = "npu")]
+pub use opweave_device_npu as npu;
+
 /// The README's example is a test.
 #[cfg(all(doctest, feature = "cpu"))]
 #[doc = include_str!("../../../README.md")]

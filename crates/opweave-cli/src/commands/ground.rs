@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use opweave_device::cpu::{CpuDevice, Parallel, Pool, Serial};
 use opweave_device::{Device, DeviceId, DeviceKind};
 use opweave_device_cuda::CudaDevice;
+use opweave_device_npu::NpuDevice;
 use opweave_numerics::suite::SuiteSet;
 use opweave_numerics::{Config, Ground, Interrupt};
 use opweave_registry::FrozenRegistry;
@@ -42,6 +43,10 @@ impl Base {
             }
             DeviceKind::Cuda if runtime.platform().device(id).is_some() => {
                 let opened = CudaDevice::open(id).map(|device| Arc::new(device) as Arc<dyn Device>);
+                (opened.map_err(|e| e.to_string()), None)
+            }
+            DeviceKind::Npu if runtime.platform().device(id).is_some() => {
+                let opened = NpuDevice::open(id).map(|device| Arc::new(device) as Arc<dyn Device>);
                 (opened.map_err(|e| e.to_string()), None)
             }
             _ => {

@@ -66,5 +66,10 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.silu_and_mul.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.silu_and_mul", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.silu_and_mul", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl {
+            name: "npu.aclnn.silu_and_mul",
+            solution: "npu.aclnn",
+            libraries: &[crate::LibraryDecl::CANN],
+        },
     ],
 );

@@ -111,5 +111,10 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.fused_add_rms_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.fused_add_rms_norm", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.fused_add_rms_norm", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl {
+            name: "npu.aclnn.fused_add_rms_norm",
+            solution: "npu.aclnn",
+            libraries: &[crate::LibraryDecl::CANN],
+        },
     ],
 );

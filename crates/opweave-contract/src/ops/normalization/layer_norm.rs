@@ -78,5 +78,10 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.layer_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.layer_norm", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.layer_norm", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl {
+            name: "npu.aclnn.layer_norm",
+            solution: "npu.aclnn",
+            libraries: &[crate::LibraryDecl::CANN],
+        },
     ],
 );

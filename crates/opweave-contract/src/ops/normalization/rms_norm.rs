@@ -79,5 +79,10 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.rms_norm.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.rms_norm", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.rms_norm", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl {
+            name: "npu.aclnn.rms_norm",
+            solution: "npu.aclnn",
+            libraries: &[crate::LibraryDecl::CANN],
+        },
     ],
 );

@@ -60,5 +60,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.softmax.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.softmax", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.softmax", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl { name: "npu.aclnn.softmax", solution: "npu.aclnn", libraries: &[crate::LibraryDecl::CANN] },
     ],
 );

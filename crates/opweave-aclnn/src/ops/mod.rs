@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Rows by family.
+
+mod activation;
+mod normalization;
+mod softmax;
+
+use opweave_device_npu::{Cann, LoadError};
+use opweave_registry::{Registry, RegistryError};
+
+/// Registers the rows of all families.
+pub(crate) fn register(registry: &mut Registry, cann: &Result<&'static Cann, LoadError>) -> Result<(), RegistryError> {
+    activation::register(registry, cann)?;
+    normalization::register(registry, cann)?;
+    softmax::register(registry, cann)
+}

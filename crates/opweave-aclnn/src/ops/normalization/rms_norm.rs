@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! `rms_norm` by `aclnnRmsNorm`.
+
+use opweave_contract::OpContract;
+use opweave_contract::ops::normalization::{RMS_NORM_F32, RmsNorm, RmsNormArgs, RmsNormProblem};
+use opweave_registry::{Domain, Needs};
+use opweave_tensor::DType;
+
+use crate::operation::{Attributes, COPY, Operation, operation};
+use crate::program::Program;
+use crate::vendor::Vendor;
+
+operation! {
+    /// `yOut = x / sqrt(mean(x^2) + epsilon) * gamma`, and the reciprocal root in f32 beside it.
+    RMS_NORM = "aclnnRmsNorm"(tensor(0), tensor(1), real, tensor(2), tensor(3))
+}
+
+impl Vendor for RmsNorm {
+    const OPERATIONS: &'static [&'static Operation] = &[&RMS_NORM, &COPY];
+
+    /// The vendor's published kernel multiplies the weight in f32 and rounds once.
+    fn contracts() -> Vec<&'static OpContract> {
+        vec![&RMS_NORM_F32]
+    }
+
+    /// The weight must be there. The kernel squares in f32 as it is, so that of the vendor's three dtypes only f16 has no row whose
+    /// squares overflow, which the contract forbids.
+    fn needs() -> Needs {
+        let f16 = Some(DType::F16);
+        Needs::default()
+            .with(Domain::DTypes(vec!["dtype", "weight_dtype"], vec![vec![f16, f16], vec![f16, Some(DType::F32)]]))
+    }
+
+    fn program(problem: &RmsNormProblem, args: &RmsNormArgs, program: &mut Program) {
+        let tokens = args.input.dim(0);
+        if tokens == 0 || problem.hidden_size == 0 {
+            return;
+        }
+        let input = program.argument(&args.input);
+        let weight = args.weight.as_ref().and_then(|weight| program.argument(weight));
+        let out = program.output(&args.out, &[&args.input], false);
+        let root = program.scratch_tensor(&args.input, DType::F32, &[tokens, 1]);
+        let epsilon = Attributes { real: f64::from(args.epsilon), ..Attributes::default() };
+        program.push(&RMS_NORM, epsilon, &[input, weight, out, root]);
+        program.deliver(out, &args.out);
+    }
+}

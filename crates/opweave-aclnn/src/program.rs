@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! What a call comes to: operators of the vendor's, one after the other, without any address that only the call knows.
+
+use opweave_tensor::{DType, RawTensor};
+
+use crate::operation::{Attributes, COPY, Operation};
+
+/// Tensors of one operator at most.
+pub(crate) const MAX_TENSORS: usize = 8;
+/// Operators of one call at most.
+const MAX_STEPS: usize = 8;
+/// What the vendor aligns memory to, and what pieces of the workspace are aligned to here.
+pub(crate) const ALIGN: usize = 512;
+
+/// Where a tensor lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Where the caller's view says.
+    Argument,
+    /// In the workspace, so many bytes from its start.
+    Scratch(usize),
+}
+
+/// A tensor of an operator's call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operand {
+    pub(crate) view: RawTensor,
+    pub(crate) origin: Origin,
+}
+
+/// One operator with its tensors.
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) operation: &'static Operation,
+    pub(crate) attributes: Attributes,
+    operands: [Option<Operand>; MAX_TENSORS],
+    count: usize,
+}
+
+impl Step {
+    /// Tensors in the order of the operator's parameters; `None` for one that is absent.
+    pub(crate) fn operands(&self) -> &[Option<Operand>] {
+        &self.operands[..self.count]
+    }
+
+    /// Whether an executor for one is good for the other: equal but for addresses.
+    pub(crate) fn same(&self, other: &Step) -> bool {
+        let alike = |pair: (&Option<Operand>, &Option<Operand>)| match pair {
+            (None, None) => true,
+            (Some(a), Some(b)) => {
+                a.view.dtype() == b.view.dtype()
+                    && a.view.shape() == b.view.shape()
+                    && a.view.strides() == b.view.strides()
+            }
+            _ => false,
+        };
+        std::ptr::eq(self.operation, other.operation)
+            && self.attributes.same(&other.attributes)
+            && self.count == other.count
+            && self.operands().iter().zip(other.operands()).all(alike)
+    }
+}
+
+/// The operators of one call.
+pub(crate) struct Program {
+    steps: [Option<Step>; MAX_STEPS],
+    count: usize,
+    scratch: usize,
+    /// Why the call cannot be expressed, for a plan's own defect.
+    fault: Option<&'static str>,
+}
+
+impl Program {
+    pub(crate) fn new() -> Self {
+        Program { steps: [None; MAX_STEPS], count: 0, scratch: 0, fault: None }
+    }
+
+    /// The operators in their order.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.steps[..self.count].iter().flatten()
+    }
+
+    /// Bytes of workspace in front of what the operators themselves want.
+    pub(crate) fn scratch(&self) -> usize {
+        self.scratch
+    }
+
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        self.fault
+    }
+
+    /// A contiguous tensor in the workspace.
+    pub(crate) fn scratch_tensor(&mut self, like: &RawTensor, dtype: DType, shape: &[usize]) -> Option<Operand> {
+        let Ok(view) = RawTensor::contiguous(std::ptr::null_mut(), dtype, like.device(), shape) else {
+            self.fault = Some("a tensor of the workspace overflows");
+            return None;
+        };
+        let at = self.scratch;
+        let bytes = view.elements().saturating_mul(dtype.bits()).div_ceil(8);
+        self.scratch = at.saturating_add(bytes).checked_next_multiple_of(ALIGN).unwrap_or(usize::MAX);
+        Some(Operand { view, origin: Origin::Scratch(at) })
+    }
+
+    /// The caller's tensor as it is.
+    pub(crate) fn argument(&self, view: &RawTensor) -> Option<Operand> {
+        Some(Operand { view: *view, origin: Origin::Argument })
+    }
+
+    /// The caller's tensor, copied where the operator takes none with gaps.
+    pub(crate) fn contiguous(&mut self, view: &RawTensor) -> Option<Operand> {
+        if view.is_contiguous() {
+            return self.argument(view);
+        }
+        let copy = self.scratch_tensor(view, view.dtype(), view.shape());
+        self.push(&COPY, Attributes::default(), &[copy, self.argument(view)]);
+        copy
+    }
+
+    /// Where an operator may write what belongs into `view`: there, or in the workspace where that is also read by the call (no
+    /// operator of the vendor's promises that its output may be its input) or, if `packed`, has gaps. [`Program::deliver`] after
+    /// the operator.
+    pub(crate) fn output(&mut self, view: &RawTensor, reads: &[&RawTensor], packed: bool) -> Option<Operand> {
+        let shares = |read: &&RawTensor| match (view.extent(), read.extent()) {
+            (Some(out), Some(read)) => out.overlaps(read),
+            _ => false,
+        };
+        if reads.iter().any(shares) || (packed && !view.is_contiguous()) {
+            self.scratch_tensor(view, view.dtype(), view.shape())
+        } else {
+            self.argument(view)
+        }
+    }
+
+    /// Copies what an operator wrote into the workspace to where it belongs.
+    pub(crate) fn deliver(&mut self, written: Option<Operand>, view: &RawTensor) {
+        if matches!(written, Some(Operand { origin: Origin::Scratch(_), .. })) {
+            self.push(&COPY, Attributes::default(), &[self.argument(view), written]);
+        }
+    }
+
+    /// Adds an operator.
+    pub(crate) fn push(&mut self, operation: &'static Operation, attributes: Attributes, operands: &[Option<Operand>]) {
+        if self.count == MAX_STEPS || operands.len() > MAX_TENSORS {
+            self.fault = Some("the call takes more operators or tensors than a program holds");
+            return;
+        }
+        let mut step = Step { operation, attributes, operands: [None; MAX_TENSORS], count: operands.len() };
+        step.operands[..operands.len()].copy_from_slice(operands);
+        self.steps[self.count] = Some(step);
+        self.count += 1;
+    }
+}

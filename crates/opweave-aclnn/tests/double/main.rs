@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! The rows against the double of CANN's libraries (`tests/npu-double`): built with the host's C++ compiler, loaded by the real
+//! loader, each time in a process of its own, which this test starts with itself.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod failures;
+mod script;
+mod selection;
+mod stage;
+mod suites;
