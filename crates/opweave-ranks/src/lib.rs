@@ -4,7 +4,7 @@
 //! The processes of a distributed run: which of them this one is, how they find each other, and what they tell each other.
 //!
 //! [`World::of`] reads what a launcher says. [`join`] brings the ranks together through rank 0, and answers [`Ranks`], all
-//! that a run asks of its peers. [`agree`] compares what must be equal before anything runs.
+//! that a run asks of its peers. [`agree()`] compares what must be equal before anything runs.
 //!
 //! Nothing here waits without an end. A rank that dies is noticed by its connection, one that is merely silent by a
 //! deadline, and either way all others learn who it was. What arrives is limited in length and read as data, so whoever
