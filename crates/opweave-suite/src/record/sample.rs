@@ -88,6 +88,7 @@ pub(crate) fn bench_report(rows: Vec<BenchRow>) -> BenchReport {
         },
         caches: CacheSizes::default(),
         protocol: Protocol::default(),
+        distributed: None,
         seed: 5309,
         generator: "counter-1".into(),
         ceilings: None,
