@@ -8,10 +8,13 @@
 
 Wants the Python packages `llama-cpp-python` and `numpy`. Both decode the same made-up tokens, so that what is timed does not depend
 on what is said: a prompt, and then one token after the other. Beside them the memory is read, on as many threads.
+`--candle comparisons/candle_llama/target/release/candle-llama` lets candle's Llama run along. `--text` compares what is said instead:
+greedy tokens of some prompts.
 """
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -52,6 +55,56 @@ class Theirs:
         return tokens / (time.perf_counter() - begin)
 
 
+class Candle:
+    """candle's Llama as a process that waits for commands."""
+
+    def __init__(self, options):
+        environment = {**os.environ, "RAYON_NUM_THREADS": str(options.threads)}
+        command = [options.candle, options.model]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        assert self.process.stdout.readline() == "ready\n", "candle does not load the model"
+
+    def rate(self, prompt, tokens):
+        command = f"decode {prompt} {tokens}" if tokens else f"prefill {prompt}"
+        print(command, file=self.process.stdin, flush=True)
+        return float(self.process.stdout.readline())
+
+
+PROMPTS = [
+    "Name three colours.",
+    "What is the capital of France?",
+    "Write a short poem about the sea.",
+    "Explain why the sky is blue in two sentences.",
+    "Count from one to ten.",
+]
+
+
+def compare_text(options):
+    """Greedy tokens of both, up to the first that differs."""
+    theirs = Theirs(options).model
+    for prompt in PROMPTS:
+        text = f"<|im_start|>user\n{prompt}<|im_end|>\n<|im_start|>assistant\n"
+        tokens = theirs.tokenize(text.encode(), add_bos=False, special=True)
+        theirs.reset()
+        theirs.eval(tokens)
+        said = []
+        for _ in range(options.tokens):
+            logits = np.ctypeslib.as_array(theirs._ctx.get_logits(), shape=(theirs.n_vocab(),))
+            best = np.argsort(logits)[-2:]
+            said.append((int(best[1]), float(logits[best[1]] - logits[best[0]])))
+            theirs.eval([said[-1][0]])
+        for form, more in (("stored", []), ("quantised activations", ["--quantised-activations"])):
+            command = [options.decode, "--model", options.model, "--threads", str(options.threads), "--json"]
+            command += ["--chat", "--prompt", prompt, "--ignore-end", "--tokens", str(options.tokens), *more]
+            report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            pairs = enumerate(zip(report["tokens"], said))
+            apart = next(((at, margin) for at, (mine, (other, margin)) in pairs if mine != other), None)
+            verdict = f"apart at token {apart[0]}, lead of llama.cpp's {apart[1]:.3f}" if apart else "the same"
+            print(f"{prompt:<48} {form:<24} {verdict}", flush=True)
+
+
 def bandwidth(threads, size=192 << 20):
     """Bytes read per second by as many threads, each through memory of its own."""
     parts = [np.ones(size // 8, np.int64) for _ in range(threads)]
@@ -70,14 +123,24 @@ def main():
     parser.add_argument("--decode", default="target/release/decode")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--candle")
+    parser.add_argument("--text", action="store_true")
+    parser.add_argument("--tokens", type=int, default=64, help="of each text")
+    parser.add_argument("--forms", default="stored,codes,bf16,f32", help="which of ours run")
     options = parser.parse_args()
-    theirs = Theirs(options)
+    if options.text:
+        compare_text(options)
+        return
+    others = {"llama.cpp": Theirs(options)}
+    if options.candle:
+        others["candle"] = Candle(options)
     forms = {
         "stored": [],
-        "stored, quantised activations": ["--quantised-activations"],
+        "codes": ["--quantised-activations"],
         "bf16": ["--weights", "bf16"],
         "f32": ["--weights", "f32"],
     }
+    forms = {form: forms[form] for form in options.forms.split(",")}
     found, weights = {}, {}
     keep = lambda name, value: found.setdefault(name, []).append(value)
     for _ in range(options.rounds):
@@ -86,15 +149,16 @@ def main():
             for form, more in forms.items():
                 rate, weights[form] = ours(options, prompt, tokens, more)
                 keep(f"{what}, {form}", rate)
-            keep(f"{what}, llama.cpp", theirs.rate(prompt, tokens))
+            for name, other in others.items():
+                keep(f"{what}, {name}", other.rate(prompt, tokens))
     read = statistics.median(found["read, GB/s"])
     for name, values in found.items():
         middle = statistics.median(values)
         line = f"{name:<46} {middle:>8.1f}  ({min(values):.1f} to {max(values):.1f})"
         what, _, form = name.partition(", ")
         if form in forms:
-            ratio = middle / statistics.median(found[f"{what}, llama.cpp"])
-            line += f"  {ratio:.2f} of llama.cpp"
+            for other in others:
+                line += f"  {middle / statistics.median(found[f'{what}, {other}']):.2f} of {other}"
             if what == "decode":
                 line += f", {middle * weights[form] / read / 1e9:.2f} of reading {weights[form] / 1e6:.0f} MB a token"
         print(line)

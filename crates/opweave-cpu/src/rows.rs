@@ -82,6 +82,21 @@ pub(crate) fn tasks_for(rows: usize, bytes_per_row: usize, threads: usize) -> us
     rows.min(by_size.clamp(1, threads * TASKS_PER_THREAD))
 }
 
+/// Memory traffic that is worth a task among threads that are awake, where a call reads much and is one of many.
+const BYTES_OF_A_STREAM: usize = 64 << 10;
+
+/// Into how many tasks to cut rows that are streamed once: as many for each thread, so that all end together.
+pub(crate) fn even_tasks_for(rows: usize, bytes_per_row: usize, threads: usize) -> usize {
+    if threads == 1 {
+        return rows.min(1);
+    }
+    let by_size = rows.saturating_mul(bytes_per_row) / BYTES_OF_A_STREAM;
+    if by_size <= threads {
+        return rows.min(by_size.max(1));
+    }
+    rows.min(threads * (by_size / threads / 2).clamp(1, TASKS_PER_THREAD))
+}
+
 /// Into how many parts to cut each row where there are fewer rows than threads: each is worth a thread of its own.
 pub(crate) fn parts_of_a_row(rows: usize, bytes_per_row: usize, threads: usize) -> usize {
     if rows == 0 || rows >= threads {
@@ -111,6 +126,16 @@ pub(crate) unsafe fn for_each_row<K: RowKernel>(
     bytes_per_row: usize,
 ) {
     let tasks = tasks_for(rows, bytes_per_row, pool.threads());
+    // SAFETY: the caller's clauses.
+    unsafe { in_tasks(isa, pool, kernel, rows, tasks) }
+}
+
+/// Runs `kernel` over `rows` rows as so many tasks.
+///
+/// # Safety
+/// - As for [`for_each_row`].
+#[inline]
+pub(crate) unsafe fn in_tasks<K: RowKernel>(isa: Isa, pool: &dyn Parallel, kernel: &K, rows: usize, tasks: usize) {
     if tasks <= 1 {
         if rows > 0 {
             isa.run(Part { kernel, rows: 0..rows });
@@ -137,12 +162,23 @@ mod tests {
         for rows in [0, 1, 2, 3, 7, 8, 9, 63, 1000] {
             for threads in [1, 2, 3, 8] {
                 for bytes in [1, 4096, 1 << 20] {
-                    let tasks = tasks_for(rows, bytes, threads);
-                    let covered: Vec<usize> = (0..tasks).flat_map(|t| task_rows(t, tasks, rows)).collect();
-                    assert_eq!(covered, (0..rows).collect::<Vec<_>>(), "{rows} rows of {bytes} over {threads}");
+                    for tasks in [tasks_for(rows, bytes, threads), even_tasks_for(rows, bytes, threads)] {
+                        let covered: Vec<usize> = (0..tasks).flat_map(|t| task_rows(t, tasks, rows)).collect();
+                        assert_eq!(covered, (0..rows).collect::<Vec<_>>(), "{rows} rows of {bytes} over {threads}");
+                    }
                 }
             }
         }
+    }
+
+    #[test]
+    fn streamed_rows_are_cut_evenly_among_threads() {
+        assert_eq!(even_tasks_for(18, 9 << 10, 2), 2);
+        assert_eq!(even_tasks_for(96, 9 << 10, 2), 6);
+        assert_eq!(even_tasks_for(1536, 9 << 10, 2), 8);
+        assert_eq!(even_tasks_for(18, 9 << 10, 64), 2);
+        assert_eq!(even_tasks_for(4, 9 << 10, 2), 1);
+        assert_eq!(even_tasks_for(1, 9 << 20, 2), 1);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::keys::{Keys, Place, Sequence};
 use super::scoring::{Heads, Scoring};
 use super::state::{Total, shift};
-use crate::memory::prefetch_two;
+use crate::memory::{CACHE_LINE, prefetch_two};
 use crate::simd::math::times_exp;
 use crate::simd::{Elem, Simd, SimdOp};
 
@@ -110,6 +110,7 @@ impl Task<'_> {
         // SAFETY: the caller's clauses, for this and all that follows: each block is a part of the range.
         unsafe {
             let mut count = self.list(range.start..range.end.min(range.start + BLOCK), &mut places);
+            self.ask::<S, T>(s, &places[..count]);
             let mut start = range.start;
             while start < range.end {
                 let following = (start + BLOCK).min(range.end)..(start + 2 * BLOCK).min(range.end);
@@ -117,6 +118,23 @@ impl Task<'_> {
                 self.block::<S, T>(s, &places[..count], &next[..more], totals, values, &mut scores);
                 (places, count) = (next, more);
                 start += BLOCK;
+            }
+        }
+    }
+
+    /// Asks for what is read first: of a block of keys those of the first head, and then their values. What follows is asked for
+    /// block by block; a short sequence has little else.
+    #[inline(always)]
+    fn ask<S: Simd, T: Elem>(&self, s: S, places: &[Place]) {
+        let of = (self.these.start / self.heads.group()) as isize;
+        let Keys { k, v, .. } = self.keys;
+        for (plane, width, values) in [(k, self.heads.width, false), (v, self.heads.width_v, true)] {
+            let head = plane.data.cast::<T>().wrapping_offset(of * plane.head);
+            for place in places {
+                let row = head.wrapping_offset(if values { place.v } else { place.k }).cast::<u8>();
+                for line in (0..width * size_of::<T>()).step_by(CACHE_LINE) {
+                    s.prefetch(row.wrapping_add(line));
+                }
             }
         }
     }

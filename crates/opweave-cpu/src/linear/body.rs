@@ -10,7 +10,8 @@ use opweave_device::cpu::Parallel;
 
 use super::finish::finish;
 use super::{Layer, PANEL, TOKENS, UNIT, by_float, input};
-use crate::rows::{RowKernel, for_each_row};
+use crate::memory::CACHE_LINE;
+use crate::rows::{RowKernel, even_tasks_for, in_tasks};
 use crate::simd::{Isa, Simd, SimdOp};
 
 /// Bytes of the input that are at hand at once, as the product wants them: enough for a run of [`UNIT`] columns of f32 of
@@ -59,6 +60,10 @@ pub(super) trait Product: Sync {
     /// Bytes of the weight that a panel has.
     fn panel_bytes(&self) -> usize;
 
+    /// Asks for what is read first of a panel, where that pays.
+    #[inline(always)]
+    fn ask_first<S: Simd>(&self, _: S, _panel: usize) {}
+
     /// Adds the products of a piece at hand and some panels to `sums`: for each panel a line of [`PANEL`] for each row.
     /// Implementations are `#[inline(always)]`.
     ///
@@ -73,6 +78,14 @@ pub(super) trait Product: Sync {
         scratch: &mut Scratch,
         sums: *mut f32,
     );
+}
+
+/// Asks for memory.
+#[inline(always)]
+pub(super) fn ask<S: Simd>(s: S, from: *const u8, bytes: usize) {
+    for line in (0..bytes).step_by(CACHE_LINE) {
+        s.prefetch(from.wrapping_add(line));
+    }
 }
 
 /// The end of a group: made where [`finish`]'s clauses hold.
@@ -158,6 +171,8 @@ impl<P: Product> Body<'_, P> {
         let sums = scratch.sums.as_mut_ptr().cast::<f32>();
         // SAFETY: as many sums as there are lines of panels and rows, which fit by the caller's clause.
         unsafe { sums.write_bytes(0, tokens.len() * PANEL * panels.len()) };
+        // While the input is read, memory gets under way.
+        product.ask_first(s, panels.start);
         let chunk = INPUT_BYTES / if P::QUANTIZE { 1 } else { 4 } / tokens.len() / UNIT * UNIT;
         for start in (0..layer.in_features).step_by(chunk) {
             let piece = Piece { tokens: tokens.clone(), columns: start..(start + chunk).min(layer.in_features) };
@@ -187,8 +202,11 @@ pub(super) unsafe fn multiply<P: Product>(isa: Isa, pool: &dyn Parallel, product
     // Whole tiles, and blocks that differ little: the last one may be smaller by some tiles.
     let block = layer.tokens.div_ceil(blocks).next_multiple_of(12).min(TOKENS);
     let blocks = layer.tokens.div_ceil(block);
-    let work = block.saturating_mul(layer.in_features).saturating_mul(PANEL) / PRODUCTS_A_BYTE / 4;
+    let tokens = block.min(layer.tokens);
+    let work = tokens.saturating_mul(layer.in_features).saturating_mul(PANEL) / PRODUCTS_A_BYTE / 4;
     let body = Body { product, block };
+    let rows = blocks * layer.panels();
+    let tasks = even_tasks_for(rows, product.panel_bytes().max(work), pool.threads());
     // SAFETY: the caller's clauses; a row of the walk is a panel of a block.
-    unsafe { for_each_row(isa, pool, &body, blocks * layer.panels(), product.panel_bytes().max(work)) }
+    unsafe { in_tasks(isa, pool, &body, rows, tasks) }
 }

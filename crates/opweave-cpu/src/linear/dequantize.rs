@@ -7,13 +7,10 @@ use std::ops::Range;
 
 use opweave_contract::ops::linear::{INPUT_BLOCK, WeightOffset};
 
-use super::quantized::{Beside, QuantizedCall};
+use super::quantized::{AHEAD, Beside, QuantizedCall};
 use super::{PANEL, UNIT, codes, tile};
 use crate::memory::CACHE_LINE;
 use crate::simd::{Elem, Simd};
-
-/// How far ahead of its use a weight is fetched.
-const AHEAD: usize = 4096;
 
 /// Writes a line of f32 for each column.
 ///
@@ -74,9 +71,13 @@ pub(super) unsafe fn times<S: Simd, T: Elem, const BITS: usize, const ROWS: usiz
     for pair in 0..PANEL / (2 * S::LANES) {
         let mut acc = [[s.splat(0.0); 2]; ROWS];
         for block in 0..columns.len() / INPUT_BLOCK {
+            let column = columns.start + block * INPUT_BLOCK;
+            if pair == 0 {
+                call.ask_beside::<S, T>(s, panel + 1, column);
+            }
             // SAFETY: the caller's clauses: this block's words for these rows of the weight, and its numbers in each row.
             unsafe {
-                let beside = call.beside::<S, T>(s, (panel, pair), columns.start + block * INPUT_BLOCK);
+                let beside = call.beside::<S, T>(s, (panel, pair), column);
                 let words = words.add(codes::words(BITS, block * INPUT_BLOCK) + pair * 2 * S::LANES);
                 let x = x.add(block * INPUT_BLOCK);
                 for line in 0..BITS {

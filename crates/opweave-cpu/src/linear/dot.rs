@@ -8,13 +8,10 @@ use std::ops::Range;
 use opweave_contract::ops::linear::{INPUT_BLOCK, WeightOffset};
 
 use super::body::{Piece, Scratch};
-use super::quantized::QuantizedCall;
+use super::quantized::{AHEAD, QuantizedCall};
 use super::{PANEL, codes};
 use crate::memory::CACHE_LINE;
 use crate::simd::{Elem, Simd};
-
-/// How far ahead of its use a weight is fetched that is read once.
-const AHEAD: usize = 4096;
 
 /// Blocks of the input, from one of the piece's on: codes, scales and totals of rows that lie `pitch` blocks apart.
 #[derive(Clone, Copy)]
@@ -158,7 +155,11 @@ unsafe fn tile<S: Simd, T: Elem, const BITS: usize, const ROWS: usize>(
                         }
                     }
                 }
-                let [scale, offset] = call.beside::<S, T>(s, (panel, pair), columns.start + block * INPUT_BLOCK);
+                let column = columns.start + block * INPUT_BLOCK;
+                if first && pair == 0 {
+                    call.ask_beside::<S, T>(s, panel + 1, column);
+                }
+                let [scale, offset] = call.beside::<S, T>(s, (panel, pair), column);
                 for (row, (acc, exact)) in acc.iter_mut().zip(exact).enumerate() {
                     let input = input.row(row);
                     let (own, total) = (s.splat(*input.scales.add(block)), *input.totals.add(block));

@@ -10,12 +10,15 @@ use opweave_contract::ops::linear::{InputMode, WeightOffset};
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
-use super::body::{Piece, Product, RUN, Scratch, multiply};
+use super::body::{Piece, Product, RUN, Scratch, ask, multiply};
 use super::tile::Run;
 use super::{Layer, PANEL, UNIT, Weight, by_float, codes, dequantize, dot, tile};
 use crate::memory::load_some;
-use crate::rows::Rows;
+use crate::rows::{Rows, element_offset};
 use crate::simd::{Elem, Isa, Simd};
+
+/// How far ahead of its use a weight is fetched that is read once.
+pub(super) const AHEAD: usize = 4096;
 
 /// What turns codes of a weight into numbers.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +102,26 @@ impl QuantizedCall {
         }
     }
 
+    /// Asks for the scales and offsets of a panel, if it is there, in the group of a column: a panel's are one line of memory in each of many
+    /// rows, which no processor guesses.
+    #[inline(always)]
+    pub(super) fn ask_beside<S: Simd, T: Elem>(&self, s: S, panel: usize, column: usize) {
+        if !column.is_multiple_of(self.scales.group_size) {
+            return;
+        }
+        let (group, first) = (column / self.scales.group_size, panel * PANEL);
+        let at = |rows: Rows, size: usize| {
+            let offset = element_offset(group, rows.stride).wrapping_add(first as isize);
+            s.prefetch(rows.data.wrapping_offset(offset.wrapping_mul(size as isize)));
+        };
+        at(self.scales.scales, size_of::<T>());
+        match self.scales.offset {
+            WeightOffset::None => {}
+            WeightOffset::Integer => at(self.scales.offsets, 1),
+            WeightOffset::Minimum => at(self.scales.offsets, size_of::<T>()),
+        }
+    }
+
     /// Packed codes of a panel from a column on.
     ///
     /// # Safety
@@ -121,6 +144,17 @@ impl QuantizedCall {
 
     fn panel_bytes(&self) -> usize {
         PANEL * self.layer.in_features * self.bits / 8
+    }
+
+    /// Asks for what is read first of a panel.
+    #[inline(always)]
+    fn ask_first<S: Simd, T: Elem>(&self, s: S, panel: usize) {
+        if let Weight::Packed(packed) = self.weight {
+            ask(s, packed.wrapping_add(panel * self.panel_bytes()), AHEAD.min(self.panel_bytes()));
+            for column in (0..self.layer.in_features).step_by(self.scales.group_size) {
+                self.ask_beside::<S, T>(s, panel, column);
+            }
+        }
     }
 
     /// Columns that are multiplied at once: a plain weight's codes are packed on the way, into so much memory.
@@ -185,6 +219,11 @@ impl<T: Elem, const BITS: usize> Product for Numbers<T, BITS> {
     }
 
     #[inline(always)]
+    fn ask_first<S: Simd>(&self, s: S, panel: usize) {
+        self.call.ask_first::<S, T>(s, panel);
+    }
+
+    #[inline(always)]
     unsafe fn multiply<S: Simd>(
         &self,
         s: S,
@@ -235,6 +274,11 @@ impl<T: Elem, const BITS: usize> Product for Codes<T, BITS> {
 
     fn panel_bytes(&self) -> usize {
         self.call.panel_bytes()
+    }
+
+    #[inline(always)]
+    fn ask_first<S: Simd>(&self, s: S, panel: usize) {
+        self.call.ask_first::<S, T>(s, panel);
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 
-use opweave_tensor::DeviceId;
+use opweave_tensor::{DType, DeviceId, Element};
 
 use crate::{Buffer, DeviceError, buffer::check_range};
 
@@ -25,6 +25,8 @@ pub struct HostBuffer {
 // SAFETY: the block is owned and freed once; access goes through `&self` / `&mut self` or through raw pointers whose users
 // answer for races themselves.
 unsafe impl Send for HostBuffer {}
+// SAFETY: as for Send: `&self` reads.
+unsafe impl Sync for HostBuffer {}
 
 impl HostBuffer {
     /// `bytes` zeroed bytes aligned to `align`, in the name of `device`.
@@ -50,6 +52,27 @@ impl HostBuffer {
         // SAFETY: the block has this many bytes.
         unsafe { data.write_bytes(0, layout.size()) };
         Ok(HostBuffer { data, layout, bytes })
+    }
+
+    /// The block as elements; none for a type that not every byte pattern is a value of, or that wants another alignment. What is
+    /// left over at the end is no element.
+    pub fn elements<T: Element>(&self) -> Option<&[T]> {
+        let count = self.count_of::<T>()?;
+        // SAFETY: so many elements lie in the block, which is aligned and initialised; whoever writes through `data` meanwhile
+        // answers for it.
+        Some(unsafe { std::slice::from_raw_parts(self.data.as_ptr().cast(), count) })
+    }
+
+    /// As [`HostBuffer::elements`], to write.
+    pub fn elements_mut<T: Element>(&mut self) -> Option<&mut [T]> {
+        let count = self.count_of::<T>()?;
+        // SAFETY: as in `elements`, and the borrow is exclusive.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr().cast(), count) })
+    }
+
+    fn count_of<T: Element>(&self) -> Option<usize> {
+        let legal = T::DTYPE != DType::Bool && self.layout.align() >= align_of::<T>();
+        legal.then_some(self.bytes / size_of::<T>())
     }
 }
 
@@ -92,5 +115,21 @@ impl Buffer for HostBuffer {
         // SAFETY: the range was checked, and `target` is borrowed mutably, so it is other memory.
         unsafe { self.data.as_ptr().add(offset).copy_to_nonoverlapping(target.as_mut_ptr(), target.len()) }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_seen_as_elements_of_types_that_fit_it() {
+        let mut buffer = HostBuffer::new(DeviceId::CPU, 11, 4).expect("there is memory");
+        buffer.elements_mut::<f32>().expect("aligned")[1] = 1.5;
+        assert_eq!(buffer.elements::<f32>(), Some(&[0.0, 1.5][..]));
+        assert_eq!(buffer.elements::<u8>().map(|bytes| (bytes.len(), bytes[7])), Some((11, 0x3f)));
+        assert!(buffer.elements::<bool>().is_none());
+        let bytes = HostBuffer::new(DeviceId::CPU, 16, 1).expect("there is memory");
+        assert!(bytes.elements::<u64>().is_none());
     }
 }

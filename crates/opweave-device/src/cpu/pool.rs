@@ -16,11 +16,11 @@ use std::thread::{self, JoinHandle};
 
 use super::Parallel;
 
-/// How often a waiting thread looks again before it parks: ten to twenty microseconds, a few times what a wake-up costs. So
+/// How often a waiting thread looks again before it parks: some fifty microseconds, a few times what a wake-up costs. So
 /// calls that follow each other find their workers awake, though their tasks end unevenly and something small comes between
-/// (decoding a token is some two hundred calls of that kind, and takes 1.4 times as long with a tenth of this), and an idle pool
+/// (decoding a token is some two hundred calls of that kind, and takes 1.4 times as long with a twentieth of this), and an idle pool
 /// soon costs nothing.
-const SPINS: u32 = 1000;
+const SPINS: u32 = 2000;
 
 type Task = dyn Fn(usize) + Sync;
 
@@ -66,23 +66,29 @@ struct Shared {
     epoch: AtomicU64,
     /// The next task to hand out; at or past the run's count when none is left.
     next: AtomicUsize,
+    /// Workers inside the run; changed under the lock, so that none enters a run that has ended.
+    active: AtomicUsize,
     state: Mutex<State>,
     /// A run was published, or the pool is closing.
     work: Condvar,
-    /// The last worker left the run.
+    /// The last worker left the run, or a worker has begun.
     left: Condvar,
 }
 
 struct State {
     run: Option<Run>,
-    /// Workers inside the run.
-    active: usize,
+    /// Workers that have begun.
+    begun: usize,
+    /// Parked workers: where there are none, nobody is to be woken, which would be a call of the system.
+    parked: usize,
+    /// Whether the caller waits for the last worker to leave.
+    waiting: bool,
     closing: bool,
     /// The first panic of a task in this run.
     panic: Option<Box<dyn Any + Send>>,
 }
 
-/// A published run. The reference inside outlives every use of it because [`Pool::run`] waits for `active == 0`.
+/// A published run. The reference inside outlives every use of it because [`Pool::run`] waits until no worker is inside.
 #[derive(Clone, Copy)]
 struct Run {
     task: *const Task,
@@ -117,8 +123,10 @@ impl Shared {
     }
 
     fn worker(&self) {
+        self.lock().begun += 1;
+        self.left.notify_one();
         let mut seen = 0;
-        loop {
+        'look: loop {
             for _ in 0..SPINS {
                 if self.epoch.load(Ordering::Relaxed) != seen {
                     break;
@@ -138,17 +146,22 @@ impl Shared {
                     }
                     _ => {
                         // A run that ended before this worker woke needs no visit.
-                        seen = epoch;
+                        if epoch != seen {
+                            seen = epoch;
+                            continue 'look;
+                        }
+                        state.parked += 1;
                         state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                        state.parked -= 1;
                     }
                 }
             };
-            state.active += 1;
+            self.active.fetch_add(1, Ordering::Relaxed);
             drop(state);
             self.take_tasks(run);
-            let mut state = self.lock();
-            state.active -= 1;
-            if state.active == 0 {
+            let state = self.lock();
+            // What this worker wrote is the caller's to read once it sees that nobody is inside.
+            if self.active.fetch_sub(1, Ordering::Release) == 1 && state.waiting {
                 self.left.notify_one();
             }
         }
@@ -175,7 +188,8 @@ impl Pool {
             busy: AtomicBool::new(false),
             epoch: AtomicU64::new(0),
             next: AtomicUsize::new(0),
-            state: Mutex::new(State { run: None, active: 0, closing: false, panic: None }),
+            active: AtomicUsize::new(0),
+            state: Mutex::new(State { run: None, begun: 0, parked: 0, waiting: false, closing: false, panic: None }),
             work: Condvar::new(),
             left: Condvar::new(),
         });
@@ -188,6 +202,12 @@ impl Pool {
                 .map_err(|source| PoolError::Refused { index, threads: threads.get(), source })?;
             pool.workers.push(handle);
         }
+        // What the system sets up for a thread when it begins is not to fall into a run.
+        let mut state = pool.shared.lock();
+        while state.begun < pool.workers.len() {
+            state = pool.shared.left.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
         Ok(pool)
     }
 
@@ -231,30 +251,34 @@ impl Pool {
         let mut state = shared.lock();
         state.run = Some(run);
         shared.epoch.fetch_add(1, Ordering::Relaxed);
+        let parked = state.parked;
         drop(state);
         // The caller takes one task at least, so more helpers than the rest would wake for nothing.
-        if tasks > self.workers.len() {
-            shared.work.notify_all();
-        } else {
-            for _ in 1..tasks {
-                shared.work.notify_one();
+        if parked > 0 {
+            if tasks > self.workers.len() {
+                shared.work.notify_all();
+            } else {
+                for _ in 1..tasks {
+                    shared.work.notify_one();
+                }
             }
         }
         shared.take_tasks(run);
 
-        let mut state = shared.lock();
-        state.run = None;
+        // Nobody enters any more; those inside have little left.
+        shared.lock().run = None;
         for _ in 0..SPINS {
-            if state.active == 0 {
+            if shared.active.load(Ordering::Acquire) == 0 {
                 break;
             }
-            drop(state);
             std::hint::spin_loop();
-            state = shared.lock();
         }
-        while state.active > 0 {
+        let mut state = shared.lock();
+        while shared.active.load(Ordering::Acquire) > 0 {
+            state.waiting = true;
             state = shared.left.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        state.waiting = false;
         let payload = state.panic.take();
         drop(state);
         shared.busy.store(false, Ordering::Release);

@@ -94,6 +94,8 @@ impl Checkpoint {
             };
             add().map_err(|what: Defect| what.of(&path))?;
         }
+        // A table of so many rows is what justifies memory for as many tokens.
+        weights::check(&store, Convention::Transformers, &config).map_err(|what| what.of(folder))?;
         let path = folder.join("tokenizer.json");
         let tokenizer = if path.exists() {
             let read = small_file(&path).and_then(|text| tokenizer::from_json(&text, config.vocab_size, &begin, &end));

@@ -3,7 +3,10 @@
 
 //! Memory of a pass: made once, for the largest pass that the options allow.
 
-use super::memory::Aligned;
+use opweave::DeviceId;
+use opweave::device::cpu::HostBuffer;
+
+use super::EngineError;
 use super::options::Options;
 use crate::checkpoint::Config;
 
@@ -28,15 +31,16 @@ pub(super) struct Buffers {
     /// The rows of which logits are wanted.
     pub(super) last: Vec<f32>,
     pub(super) logits: Vec<f32>,
-    pub(super) scratch: Aligned,
+    /// Operators' own.
+    pub(super) scratch: HostBuffer,
 }
 
 impl Buffers {
-    pub(super) fn new(c: &Config, options: &Options, (bytes, align): (usize, usize)) -> Self {
+    pub(super) fn new(c: &Config, options: &Options, (bytes, align): (usize, usize)) -> Result<Self, EngineError> {
         let tokens = options.chunk.max(options.sequences);
         let rows = if options.all_logits { tokens } else { options.sequences };
         let floats = |width: usize| vec![0.0_f32; tokens * width];
-        Buffers {
+        Ok(Buffers {
             ids: Vec::with_capacity(tokens),
             positions: Vec::with_capacity(tokens),
             slots: Vec::with_capacity(tokens),
@@ -52,7 +56,7 @@ impl Buffers {
             inner: floats(c.intermediate_size),
             last: vec![0.0; rows * c.hidden_size],
             logits: vec![0.0; rows * c.vocab_size],
-            scratch: Aligned::new(bytes, align),
-        }
+            scratch: HostBuffer::new(DeviceId::CPU, bytes, align.max(1))?,
+        })
     }
 }

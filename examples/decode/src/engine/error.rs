@@ -50,6 +50,9 @@ pub enum EngineError {
     /// A view that does not fit its memory.
     #[error(transparent)]
     View(#[from] ViewError),
+    /// Memory that cannot be had.
+    #[error(transparent)]
+    Memory(#[from] opweave::device::DeviceError),
     /// Threads that cannot be had.
     #[error(transparent)]
     Threads(#[from] opweave::SolutionError),

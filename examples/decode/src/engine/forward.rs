@@ -119,14 +119,14 @@ impl Engine {
 
     /// Attention of a layer, and the norm behind it.
     fn attend(&mut self, layer: usize, tokens: usize, sequences: usize, single: bool) -> Result<(), EngineError> {
-        let Engine { config: c, buffers: b, operators: op, clock, stream, .. } = self;
+        let Engine { config: c, buffers: b, operators: op, clock, stream, arena, .. } = self;
         let weights = &self.layers[layer];
         let (hidden, queries, keys) = (c.hidden_size, c.query_size(), c.kv_size());
         let width = queries + 2 * keys;
         let normed = TensorRef::new(&b.normed[..tokens * hidden], &[tokens, hidden])?;
         let qkv = &mut b.qkv[..tokens * width];
         let out = TensorMut::new(qkv, &[tokens, width])?;
-        clock.time(Part::Qkv, || weights.qkv.multiply(normed, out, stream))?;
+        clock.time(Part::Qkv, || weights.qkv.multiply(arena, normed, out, stream))?;
 
         // Heads of a token stand side by side: queries, keys, values.
         let strides = [width as isize, c.head_dim as isize, 1];
@@ -162,7 +162,8 @@ impl Engine {
         };
         let q = TensorRef::strided(qkv, &q_shape, &strides)?;
         let out = TensorMut::new(&mut b.attended[..tokens * queries], &q_shape)?;
-        let options = AttentionOptions { workspace: b.scratch.get_mut(), ..AttentionOptions::default() };
+        let options =
+            AttentionOptions { workspace: b.scratch.elements_mut().unwrap_or_default(), ..AttentionOptions::default() };
         if single {
             clock.time(Part::Attention, || paged_attention_decode(&op.decode, q, paged, options, out, None, stream))?;
         } else {
@@ -174,24 +175,24 @@ impl Engine {
         }
         let attended = TensorRef::new(&b.attended[..tokens * queries], &[tokens, queries])?;
         let update = TensorMut::new(&mut b.update[..tokens * hidden], &[tokens, hidden])?;
-        clock.time(Part::Output, || weights.output.multiply(attended, update, stream))?;
+        clock.time(Part::Output, || weights.output.multiply(arena, attended, update, stream))?;
         self.add_and_norm(tokens, layer, true)
     }
 
     /// The MLP of a layer, and the norm behind it: the next layer's first, or the last of all.
     fn transform(&mut self, layer: usize, tokens: usize) -> Result<(), EngineError> {
-        let Engine { config: c, buffers: b, operators: op, clock, stream, .. } = self;
+        let Engine { config: c, buffers: b, operators: op, clock, stream, arena, .. } = self;
         let weights = &self.layers[layer];
         let (hidden, inner) = (c.hidden_size, c.intermediate_size);
         let normed = TensorRef::new(&b.normed[..tokens * hidden], &[tokens, hidden])?;
         let both = TensorMut::new(&mut b.gate_up[..tokens * 2 * inner], &[tokens, 2 * inner])?;
-        clock.time(Part::GateUp, || weights.gate_up.multiply(normed, both, stream))?;
+        clock.time(Part::GateUp, || weights.gate_up.multiply(arena, normed, both, stream))?;
         let both = TensorRef::new(&b.gate_up[..tokens * 2 * inner], &[tokens, 2 * inner])?;
         let product = TensorMut::new(&mut b.inner[..tokens * inner], &[tokens, inner])?;
         clock.time(Part::Activation, || silu_and_mul(&op.activation, both, None, product, stream))?;
         let product = TensorRef::new(&b.inner[..tokens * inner], &[tokens, inner])?;
         let update = TensorMut::new(&mut b.update[..tokens * hidden], &[tokens, hidden])?;
-        clock.time(Part::Down, || weights.down.multiply(product, update, stream))?;
+        clock.time(Part::Down, || weights.down.multiply(arena, product, update, stream))?;
         self.add_and_norm(tokens, layer, false)
     }
 
@@ -216,7 +217,7 @@ impl Engine {
     }
 
     fn logits(&mut self, tokens: usize, rows: usize, wanted: Wanted) -> Result<&[f32], EngineError> {
-        let Engine { config: c, buffers: b, clock, stream, .. } = self;
+        let Engine { config: c, buffers: b, clock, stream, arena, .. } = self;
         let hidden = c.hidden_size;
         let input = if wanted == Wanted::All {
             &b.normed[..tokens * hidden]
@@ -229,7 +230,7 @@ impl Engine {
         };
         let input = TensorRef::new(input, &[rows, hidden])?;
         let out = TensorMut::new(&mut b.logits[..rows * c.vocab_size], &[rows, c.vocab_size])?;
-        clock.time(Part::Head, || self.head.multiply(input, out, stream))?;
+        clock.time(Part::Head, || self.head.multiply(arena, input, out, stream))?;
         Ok(&self.buffers.logits[..rows * self.config.vocab_size])
     }
 }

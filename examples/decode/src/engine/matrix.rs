@@ -3,6 +3,7 @@
 
 //! The matrices: which weights are one product, in which form, and the operator that multiplies by it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use half::{bf16, f16};
@@ -12,11 +13,11 @@ use opweave::ops::{
     linear_wna16,
 };
 use opweave::{
-    AnyRef, Bindings, Config as Setup, DType, DeviceId, HostStream, Prepared, Request, TensorMut, TensorRef,
+    AnyRef, Bindings, Config as Setup, DType, Demands, DeviceId, HostStream, PackedLayout, Prepared, Request,
+    TensorMut, TensorRef, pack,
 };
-use opweave::{Demands, pack};
 
-use super::memory::Aligned;
+use super::memory::Arena;
 use super::options::{FloatForm, Options, WeightForm};
 use super::{EngineError, Kernels};
 use crate::checkpoint::{Checkpoint, Config, Encoding, Global, PerLayer, Weight};
@@ -153,36 +154,36 @@ impl Plain {
     }
 }
 
-/// A weight as its operator reads it: packed once, or plain where the plan has no layout.
+/// A weight as its operator reads it: packed once, in a part of the arena, or plain where the plan has no layout.
 pub(super) enum Stored {
     Plain(Plain, [usize; 2]),
-    Packed(Aligned, opweave::registry::PackedLayout),
+    Packed(Range<usize>, PackedLayout),
 }
 
 impl Stored {
     fn new<O: Operator>(
         op: &Prepared<O>,
-        plain: Plain,
-        shape: [usize; 2],
+        (plain, shape): (Plain, [usize; 2]),
+        arena: &mut Arena,
         stream: &HostStream,
     ) -> Result<Self, EngineError> {
         let Some(layout) = op.packed() else { return Ok(Stored::Plain(plain, shape)) };
-        let mut memory = Aligned::new(layout.bytes, layout.align);
-        let layout = pack(op, plain.view(shape)?, memory.get_mut(), stream)?;
-        Ok(Stored::Packed(memory, layout))
+        let part = arena.take(layout.bytes);
+        let layout = pack(op, plain.view(shape)?, arena.get_mut(&part), stream)?;
+        Ok(Stored::Packed(part, layout))
     }
 
-    fn view(&self) -> Result<AnyRef<'_>, EngineError> {
+    fn view<'a>(&'a self, arena: &'a Arena) -> Result<AnyRef<'a>, EngineError> {
         match self {
             Stored::Plain(plain, shape) => plain.view(*shape),
-            Stored::Packed(memory, layout) => Ok(AnyRef::packed(memory.get(), layout.id)),
+            Stored::Packed(part, layout) => Ok(AnyRef::packed(arena.get(part), layout.id)),
         }
     }
 
     fn bytes(&self) -> usize {
         match self {
             Stored::Plain(plain, _) => plain.bytes(),
-            Stored::Packed(memory, _) => memory.get().len(),
+            Stored::Packed(part, _) => part.len(),
         }
     }
 }
@@ -190,16 +191,29 @@ impl Stored {
 /// A matrix and the operator that multiplies by it.
 pub(super) enum Matrix {
     Float { op: Arc<Prepared<Linear>>, weight: Stored },
-    Codes { op: Arc<Prepared<LinearWna16>>, weight: Stored, scales: Vec<f16>, minima: Vec<f16>, groups: usize },
+    Codes { op: Arc<Prepared<LinearWna16>>, weight: Stored, scales: Range<usize>, minima: Range<usize>, groups: usize },
 }
 
 impl Matrix {
+    /// Bytes of the arena that a product's matrix takes.
+    pub(super) fn room(form: Form, bindings: &Bindings) -> Result<usize, EngineError> {
+        let packed = |layout: Option<&PackedLayout>| layout.map_or(0, |layout| Arena::part(layout.bytes));
+        Ok(match form {
+            Form::Float(problem) => packed(bindings.prepared::<Linear>(DeviceId::CPU, &problem)?.packed()),
+            Form::Codes(problem, _) => {
+                let op = bindings.prepared::<LinearWna16>(DeviceId::CPU, &problem)?;
+                let halves = Arena::rows(problem.in_features / GROUP, problem.out_features);
+                packed(op.packed()) + 2 * Arena::part(halves)
+            }
+        })
+    }
+
     /// Reads the weights of a product and packs them.
     pub(super) fn load(
         checkpoint: &mut Checkpoint,
-        product: Product,
-        form: Form,
+        (product, form): (Product, Form),
         bindings: &Bindings,
+        arena: &mut Arena,
         stream: &HostStream,
     ) -> Result<Self, EngineError> {
         let parts = product.parts(checkpoint.config());
@@ -217,7 +231,7 @@ impl Matrix {
                     DType::BF16 => Plain::Bf16(values.iter().map(|v| bf16::from_f32(*v)).collect()),
                     _ => Plain::F32(values),
                 };
-                Ok(Matrix::Float { weight: Stored::new(&op, plain, shape, stream)?, op })
+                Ok(Matrix::Float { weight: Stored::new(&op, (plain, shape), arena, stream)?, op })
             }
             Form::Codes(problem, block) => {
                 let op = bindings.prepared::<LinearWna16>(DeviceId::CPU, &problem)?;
@@ -228,8 +242,9 @@ impl Matrix {
                 let (rows, columns) = (problem.out_features, problem.in_features);
                 let split = from_gguf(block, &bytes, WeightShape::new(columns, rows))?;
                 let shape = [rows, columns * problem.bits / 8];
-                let weight = Stored::new(&op, Plain::Codes(split.codes), shape, stream)?;
-                Ok(Matrix::Codes { op, weight, scales: split.scales, minima: split.minima, groups: columns / GROUP })
+                let weight = Stored::new(&op, (Plain::Codes(split.codes), shape), arena, stream)?;
+                let (scales, minima) = (arena.keep(&split.scales, rows), arena.keep(&split.minima, rows));
+                Ok(Matrix::Codes { op, weight, scales, minima, groups: columns / GROUP })
             }
         }
     }
@@ -237,16 +252,19 @@ impl Matrix {
     /// `out = input weight^T`.
     pub(super) fn multiply(
         &self,
+        arena: &Arena,
         input: TensorRef<'_, f32>,
         out: TensorMut<'_, f32>,
         stream: &HostStream,
     ) -> Result<(), EngineError> {
         match self {
-            Matrix::Float { op, weight } => linear(op, input, weight.view()?, None, out, stream)?,
+            Matrix::Float { op, weight } => linear(op, input, weight.view(arena)?, None, out, stream)?,
             Matrix::Codes { op, weight, scales, minima, groups } => {
-                let by_group = |values| TensorRef::new(values, &[*groups, op.problem().out_features]);
-                let minima = if minima.is_empty() { None } else { Some(by_group(minima.as_slice())?.into()) };
-                let weight = (weight.view()?, by_group(scales.as_slice())?.into(), minima);
+                let width = op.problem().out_features;
+                let (shape, strides) = ([*groups, width], [Arena::stride(width) as isize, 1]);
+                let by_group = |part| TensorRef::strided(arena.halves(part), &shape, &strides);
+                let minima = if minima.is_empty() { None } else { Some(by_group(minima)?.into()) };
+                let weight = (weight.view(arena)?, by_group(scales)?.into(), minima);
                 linear_wna16(op, input, weight, None, out, stream)?;
             }
         }
@@ -257,8 +275,9 @@ impl Matrix {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Matrix::Float { weight, .. } => weight.bytes(),
-            Matrix::Codes { weight, scales, minima, .. } => {
-                weight.bytes() + size_of_val(scales.as_slice()) + size_of_val(minima.as_slice())
+            Matrix::Codes { op, weight, minima, groups, .. } => {
+                let halves = groups * op.problem().out_features * size_of::<f16>();
+                weight.bytes() + if minima.is_empty() { halves } else { 2 * halves }
             }
         }
     }

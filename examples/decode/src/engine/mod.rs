@@ -31,6 +31,7 @@ pub use self::sampler::Policy;
 use self::buffers::Buffers;
 use self::cache::Cache;
 use self::matrix::{Form, Matrix, Product};
+use self::memory::Arena;
 use self::operators::{Operators, Problems};
 use self::sampler::Draws;
 use crate::checkpoint::{Checkpoint, Config, Global, PerLayer, Weight};
@@ -53,6 +54,8 @@ pub struct Engine {
     /// Positions of the rotary table.
     positions: usize,
     table: Vec<f32>,
+    /// All matrices.
+    arena: Arena,
     layers: Vec<Layer>,
     last_norm: Vec<f32>,
     head: Matrix,
@@ -89,9 +92,14 @@ impl Engine {
         let operators = problems.prepared(&bindings)?;
         let stream = host_stream(options.threads)?;
 
-        let matrix = |checkpoint: &mut Checkpoint, product| {
+        let mut room = 0;
+        for product in Product::all(&config) {
+            room += Matrix::room(Form::of(checkpoint, product, options)?, &bindings)?;
+        }
+        let mut arena = Arena::new(room)?;
+        let mut matrix = |checkpoint: &mut Checkpoint, product| {
             let form = Form::of(checkpoint, product, options)?;
-            Matrix::load(checkpoint, product, form, &bindings, &stream)
+            Matrix::load(checkpoint, (product, form), &bindings, &mut arena, &stream)
         };
         let vector = |checkpoint: &mut Checkpoint, weight| checkpoint.read(weight).map(|tensor| tensor.to_f32());
         let mut layers = Vec::with_capacity(config.num_layers);
@@ -105,17 +113,19 @@ impl Engine {
                 down: matrix(checkpoint, Product::Down(layer))?,
             });
         }
+        let head = matrix(checkpoint, Product::Head)?;
         Ok(Engine {
             table: vector(checkpoint, Weight::Global(Global::Embedding))?,
             last_norm: vector(checkpoint, Weight::Global(Global::Norm))?,
-            head: matrix(checkpoint, Product::Head)?,
+            arena,
+            head,
             layers,
             rope: rope::table(&config, options.context)?,
             positions: options.context,
             page_size: options.page_size,
             pages_per_sequence: options.pages(),
             cache: Cache::new(&config, options),
-            buffers: Buffers::new(&config, options, operators.scratch()),
+            buffers: Buffers::new(&config, options, operators.scratch())?,
             next: vec![0; options.sequences],
             draws: Draws::new(options.sequences),
             clock: Clock::default(),

@@ -133,6 +133,22 @@ fn lengths_beyond_the_file_reserve_nothing() {
 }
 
 #[test]
+fn a_token_beyond_the_table_reserves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config: serde_json::Value = serde_json::from_slice(&config_json()).unwrap();
+    config["vocab_size"] = (1 << 24).into();
+    let tokenizer = serde_json::json!({"model": {"type": "BPE", "vocab": {"a": (1 << 24) - 1}, "merges": []}, "added_tokens": [],
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true}});
+    std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
+    std::fs::write(folder.path().join("tokenizer.json"), tokenizer.to_string()).unwrap();
+    std::fs::write(folder.path().join("model.safetensors"), small_safetensors()).unwrap();
+    let (refusal, largest) = watched(|| Checkpoint::open(folder.path()).err().map(|error| error.to_string()));
+    let refusal = refusal.unwrap();
+    assert!(refusal.contains("model.embed_tokens.weight has shape [320, 96]"), "{refusal}");
+    assert!(largest < 1 << 20, "{largest}");
+}
+
+#[test]
 fn an_empty_file_of_tensors_has_none_of_them() {
     let empty = Gguf { tensors: Vec::new(), ..gguf(Encoding::F32, true) };
     assert_eq!(crate::refusal(empty.bytes()), "there is no tensor token_embd.weight");
