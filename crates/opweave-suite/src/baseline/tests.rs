@@ -90,6 +90,11 @@ fn a_merge_leaves_unrelated_rows_their_bytes() {
     let revisions: Vec<_> = merged.rows.iter().map(|row| row.revision.as_deref().unwrap()).collect();
     assert_eq!(revisions, ["0123abcd", "feed"]);
     assert!(promote(&part, Path::new(NOWHERE), None, true).unwrap_err().to_string().contains("to merge into"));
+    // A row that this machine lacks the hardware for leaves what another has measured.
+    let mut lacking = run("4", two());
+    lacking.rows[0] = Row::blank(&lacking.rows[0].planned(), &lacking.rows[0].device, Status::Skip, None);
+    let kept = promote(&lacking, Path::new(NOWHERE), Some(&old), true).unwrap();
+    assert_eq!(line(&kept, "l2_norm"), line(&old, "l2_norm"));
     // Row by row, a merge of the whole is the whole.
     let all = run("3", two());
     assert_eq!(promote(&all, Path::new(NOWHERE), Some(&text_of(&all)), true).unwrap(), text_of(&all));
@@ -170,6 +175,11 @@ fn what_decides_nothing_gets_no_verdict_and_every_row_is_listed() {
     new.partial = Some("--kernel x".into());
     let judgement = judge(&base, &new, &Options::default()).unwrap();
     assert_eq!((judgement.missing.len(), judgement.unattempted.len()), (0, 1));
+    // One that a cancelled run did not come to was not attempted either, and is no fall.
+    let mut cut = run("2", two());
+    cut.rows[0] = Row::blank(&cut.rows[0].planned(), &cut.rows[0].device, Status::Cancelled, None);
+    let judgement = judge(&base, &cut, &Options::default()).unwrap();
+    assert_eq!((judgement.entries.len(), judgement.unattempted), (1, vec!["l2_norm/t1_h8_f32".to_owned()]));
     // Another choice is marked.
     let mut new = run("2", two());
     new.rows[0].implementation = Some("cpu.native.l2_norm.avx2".into());

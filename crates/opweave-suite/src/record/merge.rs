@@ -59,6 +59,7 @@ pub fn merge_shards(runs: &[Run], id: &str) -> Result<Run, MergeError> {
             merged.state = RunState::Stopped;
         }
         merged.leased &= run.leased;
+        merged.admitted_work = most(merged.admitted_work, run.admitted_work);
         merged.dirty = match (merged.dirty, run.dirty) {
             (Some(a), Some(b)) => Some(a || b),
             _ => None,
@@ -75,6 +76,11 @@ pub fn merge_shards(runs: &[Run], id: &str) -> Result<Run, MergeError> {
         (_, n) => Some(format!("{others} {n} of {} rows are in no shard", first.whole).trim().to_owned()),
     };
     Ok(merged)
+}
+
+/// The more that others were admitted to.
+fn most(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    a.into_iter().chain(b).reduce(f64::max)
 }
 
 /// Why a shard is partial, but for being a shard.

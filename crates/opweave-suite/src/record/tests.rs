@@ -124,5 +124,16 @@ fn shards_join_into_the_run_that_they_are_parts_of() {
     refused(&[a.clone(), edit(&|r| r.device.name = "another".into())], "its device is");
     refused(&[a.clone(), edit(&|r| r.revision = None)], "its revision is");
     refused(&[a.clone(), edit(&|r| r.whole = 4)], "rows of the whole sweep");
-    refused(&[a, edit(&|r| r.shard = None)], "it is no shard");
+    refused(&[a.clone(), edit(&|r| r.shard = None)], "it is no shard");
+    // What keeps one shard from a baseline keeps all of them from it.
+    for (first, second) in [(None, Some(0.5)), (Some(0.5), None), (Some(0.2), Some(0.5))] {
+        let (mut a, mut b) = (a.clone(), b.clone());
+        (a.admitted_work, b.admitted_work) = (first, second);
+        assert_eq!(merge_shards(&[a, b], "m").unwrap().admitted_work, Some(0.5));
+    }
+    for (leased, dirty) in [(false, Some(false)), (true, Some(true)), (true, None)] {
+        let other = edit(&|r| (r.leased, r.dirty) = (leased, dirty));
+        let merged = merge_shards(&[a.clone(), other], "m").unwrap();
+        assert_eq!((merged.leased, merged.dirty), (leased, dirty));
+    }
 }

@@ -166,7 +166,7 @@ fn conclude(
             (row.status, row.reason) =
                 (Status::TimedOut, Some(format!("it was not done after {} s; {}", entry.deadline_s, last_words(log))));
         }
-        // A row that fails fails, whoever else was there.
+        // What this machine lacks it lacks, whoever else was there.
         Some(Cut::Disturbed(_)) if matches!(row.status, Status::Skip) => {}
         Some(Cut::Disturbed(what)) => (row.status, row.reason) = (Status::Interfered, Some(what)),
     }

@@ -111,6 +111,18 @@ fn the_first_failure_ends_the_sweep_unless_it_is_to_go_on() {
 }
 
 #[test]
+fn a_report_that_lay_there_before_is_not_the_row_s() {
+    let mut scene = Scene::new();
+    scene.entries.truncate(1);
+    let folder = scene.config.path.with_extension("");
+    std::fs::create_dir_all(&folder).unwrap();
+    let row = bench_row("rms_norm", LABELS[0], "cpu.native.rms_norm", true, &[10.0, 10.1, 9.9]);
+    write(&bench_report(vec![row]), &folder.join(format!("rms_norm.{}.1.json", LABELS[0]))).unwrap();
+    let (run, outcome) = scene.run(&[], &|_| "true".into());
+    assert_eq!((outcome.unwrap(), statuses(&run)), (Outcome::Failed, vec![Status::Fail]));
+}
+
+#[test]
 fn c16_a_disturbed_row_comes_again_and_its_numbers_decide_nothing() {
     let scene = Scene::new();
     // The first row's second look, after its end, sees a compiler.
