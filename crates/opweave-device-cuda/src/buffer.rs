@@ -3,9 +3,10 @@
 
 //! Device memory.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use opweave_device::{Buffer, DeviceError};
+use opweave_device::{Buffer, DeviceError, through_the_host};
 
 use crate::Context;
 
@@ -88,6 +89,18 @@ impl Buffer for CudaBuffer {
         // SAFETY: both ranges were checked.
         self.context
             .check(unsafe { (self.context.driver().memory_to_host)(target.as_mut_ptr().cast(), source, target.len()) })
+    }
+
+    fn copy_from(&mut self, source: &dyn Buffer) -> Result<(), DeviceError> {
+        let any: &dyn Any = source;
+        let within = |b: &&CudaBuffer| b.context.device() == self.context.device();
+        let Some(near) = any.downcast_ref::<CudaBuffer>().filter(within) else { return through_the_host(self, source) };
+        let target = self.range(0, near.bytes)?;
+        let _current = self.context.enter()?;
+        // SAFETY: both ranges were checked, and two buffers share no bytes.
+        self.context.check(unsafe { (self.context.driver().memory_within)(target, near.data, near.bytes) })?;
+        // The call may return before the copy is done.
+        self.context.synchronize()
     }
 }
 

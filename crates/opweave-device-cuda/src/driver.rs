@@ -63,6 +63,7 @@ foreign_functions! {
         memory_free = "cuMemFree_v2"(Address);
         memory_to_device = "cuMemcpyHtoD_v2"(Address, *const c_void, usize);
         memory_to_host = "cuMemcpyDtoH_v2"(*mut c_void, Address, usize);
+        memory_within = "cuMemcpyDtoD_v2"(Address, Address, usize);
         memory_set = "cuMemsetD8_v2"(Address, u8, usize);
         stream_create = "cuStreamCreate"(*mut Opaque, c_uint);
         stream_destroy = "cuStreamDestroy_v2"(Opaque);

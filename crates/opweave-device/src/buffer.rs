@@ -3,10 +3,12 @@
 
 //! Device memory that a harness owns.
 
+use std::any::Any;
+
 use crate::DeviceError;
 
 /// A block of device memory. Freed on drop.
-pub trait Buffer: Send {
+pub trait Buffer: Send + Any {
     /// The address on the device.
     fn data(&self) -> *mut u8;
     /// Its size.
@@ -21,6 +23,33 @@ pub trait Buffer: Send {
     /// # Errors
     /// [`DeviceError::OutOfBounds`], or an error of the driver.
     fn read(&self, offset: usize, target: &mut [u8]) -> Result<(), DeviceError>;
+    /// Copies all of `source`, and waits: on the device where both are of one, else by way of the host. Work on streams that
+    /// writes the source has to be done, as for [`Buffer::read`].
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] if the source is larger, or an error of the driver.
+    fn copy_from(&mut self, source: &dyn Buffer) -> Result<(), DeviceError> {
+        through_the_host(self, source)
+    }
+}
+
+/// Bytes that a copy by way of the host takes at a time.
+const PART: usize = 1 << 20;
+
+/// Copies all of `source` in parts, for memories that cannot copy from one another.
+///
+/// # Errors
+/// [`DeviceError::OutOfBounds`] if the source is larger, or an error of the driver.
+pub fn through_the_host<B: Buffer + ?Sized>(target: &mut B, source: &dyn Buffer) -> Result<(), DeviceError> {
+    let bytes = source.bytes();
+    check_range(0, bytes, target.bytes())?;
+    let mut part = vec![0; bytes.min(PART)];
+    for offset in (0..bytes).step_by(PART) {
+        let part = &mut part[..PART.min(bytes - offset)];
+        source.read(offset, part)?;
+        target.write(offset, part)?;
+    }
+    Ok(())
 }
 
 /// Checks that `length` bytes from `offset` lie within `bytes`.

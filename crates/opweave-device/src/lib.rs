@@ -26,7 +26,7 @@ mod stream;
 mod target;
 
 pub use activity::{Activity, KernelSpan};
-pub use buffer::Buffer;
+pub use buffer::{Buffer, through_the_host};
 pub use device::{Communicator, Device};
 pub use error::{DeviceError, LaunchError};
 pub use fault::{Fault, FaultSink, HostFaults, RawFault, operation_code};

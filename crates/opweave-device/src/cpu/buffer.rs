@@ -4,11 +4,13 @@
 //! Host memory with an alignment.
 
 use std::alloc::{Layout, alloc, dealloc};
+use std::any::Any;
 use std::ptr::NonNull;
 
 use opweave_tensor::{DType, DeviceId, Element};
 
-use crate::{Buffer, DeviceError, buffer::check_range};
+use crate::buffer::{check_range, through_the_host};
+use crate::{Buffer, DeviceError};
 
 /// The size of a huge page where there are any; blocks from this size on are aligned to it.
 const HUGE_PAGE: usize = 2 << 20;
@@ -115,6 +117,15 @@ impl Buffer for HostBuffer {
         // SAFETY: the range was checked, and `target` is borrowed mutably, so it is other memory.
         unsafe { self.data.as_ptr().add(offset).copy_to_nonoverlapping(target.as_mut_ptr(), target.len()) }
         Ok(())
+    }
+
+    fn copy_from(&mut self, source: &dyn Buffer) -> Result<(), DeviceError> {
+        let any: &dyn Any = source;
+        match any.downcast_ref::<HostBuffer>() {
+            // SAFETY: the buffer is all initialised bytes of an allocation that `source` owns while it is borrowed.
+            Some(host) => self.write(0, unsafe { std::slice::from_raw_parts(host.data.as_ptr(), host.bytes) }),
+            None => through_the_host(self, source),
+        }
     }
 }
 

@@ -80,6 +80,9 @@ impl<O: Reference> Instance<O> {
         let expected = [&*stale.faults, &*second.fixture.faults].concat();
         self.settle(Ok(()), &expected, &mut judgement)?;
         judgement.absorb(stale.judge(&self.fetch()?)?, "replay after the inputs changed again");
+        // Twins take what this holds.
+        let fixture = Arc::clone(&self.fixture);
+        self.load(&fixture)?;
         Ok(judgement)
     }
 

@@ -16,7 +16,7 @@ use opweave_registry::{Considered, EnqueueError, ExecutionMode, Prepared, Row};
 use opweave_tensor::{LayoutId, RawTensor};
 
 use super::fixture::Seed;
-use super::memory::{Lent, allocate, download, upload};
+use super::memory::{Lent, allocate, copy, download, upload};
 use super::prepare::{describe, prepare};
 use super::{CaseError, Exchange, Fixture, How, Judgement};
 use crate::compare::check_structure;
@@ -161,20 +161,23 @@ pub(super) struct Instance<O: Reference> {
 impl<O: Reference> Instance<O> {
     pub(super) fn new(fixture: Arc<Fixture<O>>, common: Arc<Common<O>>) -> Result<Instance<O>, CaseError> {
         let (stream, faults) = (Rc::from(common.device.stream()?), Rc::from(common.device.faults()?));
-        Instance::with(fixture, common, stream, faults, Rc::default())
+        let images = fixture.before.iter().map(|tensor| image(&*common.device, tensor.as_ref()));
+        let buffers = images.collect::<Result<Buffers, _>>()?;
+        let instance = Instance::with(fixture, common, buffers, stream, faults, Rc::default())?;
+        instance.pack()?;
+        Ok(instance)
     }
 
-    /// An instance on memory of its own, and on what twins share.
+    /// An instance on these buffers, and on what twins share, with its weight yet to be packed.
     fn with(
         fixture: Arc<Fixture<O>>,
         common: Arc<Common<O>>,
+        buffers: Buffers,
         stream: Rc<dyn Stream>,
         faults: Rc<dyn FaultSink>,
         originals: Rc<OnceCell<Buffers>>,
     ) -> Result<Instance<O>, CaseError> {
         let device = &*common.device;
-        let buffers =
-            fixture.before.iter().map(|tensor| image(device, tensor.as_ref())).collect::<Result<Buffers, _>>()?;
         let packed = match common.prepared.packed() {
             Some(layout) => {
                 let index = common.prepared.specs().tensors().position(|s| s.layout != LayoutId::PLAIN);
@@ -185,9 +188,20 @@ impl<O: Reference> Instance<O> {
         let lent = Lent::new(device, common.prepared.workspace())?;
         let mut source = Views { fixture: &fixture, buffers: &buffers, packed: packed.as_ref(), device: device.id() };
         let args = O::assemble(common.prepared.specs(), &mut source)?;
-        let instance = Instance { fixture, common, buffers, packed, lent, stream, faults, originals, args };
-        instance.pack()?;
-        Ok(instance)
+        Ok(Instance { fixture, common, buffers, packed, lent, stream, faults, originals, args })
+    }
+
+    /// What the tensors that calls rewrite held before the first, in device memory; made when it is first asked for.
+    fn originals(&self) -> Result<&Buffers, CaseError> {
+        if let Some(originals) = self.originals.get() {
+            return Ok(originals);
+        }
+        let changed: Vec<usize> = rewritten(&self.fixture).collect();
+        let kept = |(index, tensor): (usize, &Option<HostTensor>)| {
+            image(&*self.common.device, tensor.as_ref().filter(|_| changed.contains(&index)))
+        };
+        let made = self.fixture.before.iter().enumerate().map(kept).collect::<Result<Buffers, _>>()?;
+        Ok(self.originals.get_or_init(|| made))
     }
 
     /// Packs the weight where the plan wants that.
@@ -396,17 +410,7 @@ impl<O: Reference> PreparedCase for Instance<O> {
     }
 
     fn restore(&self, instruments: &dyn Instruments, stream: StreamRef<'_>) -> Result<(), CaseError> {
-        let originals = match self.originals.get() {
-            Some(originals) => originals,
-            None => {
-                let changed: Vec<usize> = rewritten(&self.fixture).collect();
-                let kept = |(index, tensor): (usize, &Option<HostTensor>)| {
-                    image(&*self.common.device, tensor.as_ref().filter(|_| changed.contains(&index)))
-                };
-                let made = self.fixture.before.iter().enumerate().map(kept).collect::<Result<Buffers, _>>()?;
-                self.originals.get_or_init(|| made)
-            }
-        };
+        let originals = self.originals()?;
         for (original, buffer) in originals.iter().zip(&self.buffers) {
             if let (Some(original), Some(buffer)) = (original, buffer) {
                 // SAFETY: clauses "readable, writable, no overlap, aligned": two allocations of the same size, made at the
@@ -429,7 +433,17 @@ impl<O: Reference> PreparedCase for Instance<O> {
         let (fixture, common) = (Arc::clone(&self.fixture), Arc::clone(&self.common));
         let (stream, faults, originals) =
             (Rc::clone(&self.stream), Rc::clone(&self.faults), Rc::clone(&self.originals));
-        Ok(Box::new(Instance::with(fixture, common, stream, faults, originals)?))
+        // A device copies its own memory much faster than the host's, and benchmarks want hundreds of twins. What a call only
+        // writes may hold what was written.
+        stream.synchronize()?;
+        let (device, firsts) = (&*common.device, self.originals()?);
+        let copies = firsts.iter().zip(&self.buffers).map(|(first, now)| copy(device, first.as_ref().or(now.as_ref())));
+        let buffers = copies.collect::<Result<Buffers, CaseError>>()?;
+        let mut twin = Instance::with(fixture, Arc::clone(&common), buffers, stream, faults, originals)?;
+        if let (Some((_, packed)), Some((_, own))) = (&mut twin.packed, &self.packed) {
+            packed.copy_from(&**own)?;
+        }
+        Ok(Box::new(twin))
     }
 }
 

@@ -22,6 +22,14 @@ pub(super) fn upload(tensor: &HostTensor, buffer: &mut dyn Buffer) -> Result<(),
     Ok(())
 }
 
+/// The same bytes in memory of their own.
+pub(super) fn copy(device: &dyn Device, source: Option<&Box<dyn Buffer>>) -> Result<Option<Box<dyn Buffer>>, CaseError> {
+    let Some(source) = source else { return Ok(None) };
+    let mut buffer = device.allocate(source.bytes(), ALIGNMENT)?;
+    buffer.copy_from(&**source)?;
+    Ok(Some(buffer))
+}
+
 /// Copies the image of a tensor laid out as `like` from the device.
 pub(super) fn download(like: &HostTensor, buffer: &dyn Buffer) -> Result<HostTensor, CaseError> {
     let mut tensor = HostTensor::blank(like)?;
