@@ -10,7 +10,7 @@ of complex numbers, and there are no pages. `Llama.forward` yields the logits of
 
 reads `model.gguf` or else `model.safetensors`, `config.json` and `prompts.json`, a list of `{"name", "tokens"}`, and writes to
 `oracle.json` for each prompt the logits of every position (those of every `stride`-th token, and the norm of all) and 64 greedy
-tokens, or `count` of them; and as `coded` the logits of a model whose products see 8-bit codes of their inputs.
+tokens, or `count` of them.
 """
 
 import argparse
@@ -21,15 +21,6 @@ import struct
 import numpy as np
 
 GREEDY = 64
-BLOCK = 32
-
-
-def coded(x):
-    """Blocks of 32 columns as integers times the block's scale, of which the largest number is 127."""
-    blocks = x.reshape(*x.shape[:-1], -1, BLOCK)
-    scale = np.abs(blocks).max(axis=-1, keepdims=True) / np.float32(127)
-    integers = np.rint(np.divide(blocks, scale, out=np.zeros_like(blocks), where=scale > 0))
-    return (integers * scale).reshape(x.shape)
 
 
 class Llama:
@@ -46,8 +37,6 @@ class Llama:
         tied = config.get("tie_word_embeddings", False)
         self.head = self.embedding if tied else weight("lm_head.weight")
         self.norm = weight("model.norm.weight")
-        # What a product sees of its input.
-        self.seen = lambda x: x
         names = {
             "n1": "input_layernorm",
             "q": "self_attn.q_proj",
@@ -63,9 +52,6 @@ class Llama:
             {short: weight(f"model.layers.{layer}.{long}.weight") for short, long in names.items()}
             for layer in range(self.layers)
         ]
-
-    def times(self, x, weight):
-        return self.seen(x) @ weight.T
 
     def rms_norm(self, x, scale):
         return x / np.sqrt(np.mean(np.square(x), axis=-1, keepdims=True) + self.eps) * scale
@@ -88,9 +74,9 @@ class Llama:
         x = self.embedding[np.asarray(tokens)]
         for w, state in zip(self.weights, past):
             h = self.rms_norm(x, w["n1"])
-            q = self.rotate(self.times(h, w["q"]).reshape(count, self.heads, self.width), positions)
-            k = self.rotate(self.times(h, w["k"]).reshape(count, self.kv_heads, self.width), positions)
-            v = self.times(h, w["v"]).reshape(count, self.kv_heads, self.width)
+            q = self.rotate((h @ w["q"].T).reshape(count, self.heads, self.width), positions)
+            k = self.rotate((h @ w["k"].T).reshape(count, self.kv_heads, self.width), positions)
+            v = (h @ w["v"].T).reshape(count, self.kv_heads, self.width)
             for place, new in enumerate((k, v)):
                 state[place] = new if state[place] is None else np.concatenate([state[place], new])
             k, v = (np.repeat(part, self.heads // self.kv_heads, axis=1) for part in state)
@@ -100,11 +86,11 @@ class Llama:
             scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
             scores /= scores.sum(axis=-1, keepdims=True)
             mixed = np.einsum("hqk,khd->qhd", scores, v).reshape(count, self.heads * self.width)
-            x = x + self.times(mixed, w["o"])
+            x = x + mixed @ w["o"].T
             h = self.rms_norm(x, w["n2"])
-            gate, up = self.times(h, w["gate"]), self.times(h, w["up"])
-            x = x + self.times(gate / (1 + np.exp(-gate)) * up, w["down"])
-        return self.times(self.rms_norm(x, self.norm), self.head)
+            gate, up = h @ w["gate"].T, h @ w["up"].T
+            x = x + (gate / (1 + np.exp(-gate)) * up) @ w["down"].T
+        return self.rms_norm(x, self.norm) @ self.head.T
 
     def greedy(self, tokens, count=GREEDY):
         """The next tokens, each the likeliest, and how far the runner-up was at the closest."""
@@ -120,10 +106,6 @@ class Llama:
             logits = self.forward([best], past)[-1]
 
 
-def written(logits, stride):
-    return [[float(f"{v:.7g}") for v in row[::stride]] for row in logits]
-
-
 def judged(model, prompts, stride):
     """What the tests compare with."""
     cases = []
@@ -133,7 +115,7 @@ def judged(model, prompts, stride):
         cases.append(
             {
                 **prompt,
-                "logits": written(logits, stride),
+                "logits": [[float(f"{v:.7g}") for v in row[::stride]] for row in logits],
                 "norms": [float(f"{np.linalg.norm(row):.7g}") for row in logits],
                 "greedy": greedy,
                 "closest": float(f"{closest:.3g}"),
@@ -205,11 +187,7 @@ def main():
     else:
         weight = safetensors(folder / "model.safetensors")
     prompts = json.loads((folder / "prompts.json").read_text())
-    model = Llama(config, weight)
-    found = judged(model, prompts, options.stride)
-    model.seen = coded
-    for case in found["cases"]:
-        case["coded"] = written(model.forward(case["tokens"]), options.stride)
+    found = judged(Llama(config, weight), prompts, options.stride)
     (folder / "oracle.json").write_text(json.dumps(found) + "\n")
 
 
