@@ -85,7 +85,7 @@ fn agree_in_all(logits: &[f32], by: By) {
 
 /// Seeds and offsets with bits in both halves, some of which differ in the upper half alone.
 fn seeds() -> impl Iterator<Item = (u64, u64)> {
-    (0..24_u64).map(|n| (n % 5 << 33 | n * 7919, n % 3 << 34 | n % 4))
+    (0..24_u64).map(|n| (((n % 5) << 33) | (n * 7919), ((n % 3) << 34) | (n % 4)))
 }
 
 /// Eighths between -4 and 4, in no order, many of them twice.

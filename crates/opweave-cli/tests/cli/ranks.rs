@@ -293,19 +293,19 @@ type Set = &'static [(&'static str, &'static str)];
 
 #[test]
 fn one_rank_is_no_distributed_run_and_several_are_no_other() {
-    const HAND: Set = &[
-        ("RANK", "0"),
-        ("WORLD_SIZE", "2"),
-        ("LOCAL_RANK", "0"),
-        ("MASTER_ADDR", "127.0.0.1"),
-        ("MASTER_PORT", "9"),
-    ];
+    const HAND: Set =
+        &[("RANK", "0"), ("WORLD_SIZE", "2"), ("LOCAL_RANK", "0"), ("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", "9")];
     let cases: &[(&[&str], Set, Set, &str)] = &[
         (&["--distributed"], &[], &[], "by hand RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT"),
         (&["--distributed"], HAND, &[("WORLD_SIZE", "1")], "distributed with 1 rank: expected 2 to 1024"),
         (&["--distributed"], HAND, &[("RANK", "2")], "take RANK=`2`: expected an integer from 0 to 1"),
         (&["--distributed"], HAND, &[("RANK", "first")], "take RANK=`first`: expected an integer from 0 to 1"),
-        (&["--distributed"], HAND, &[("MASTER_PORT", "0")], "take MASTER_PORT=`0`: expected an integer from 1 to 65535"),
+        (
+            &["--distributed"],
+            HAND,
+            &[("MASTER_PORT", "0")],
+            "take MASTER_PORT=`0`: expected an integer from 1 to 65535",
+        ),
         (&["--distributed"], HAND, &[("MASTER_ADDR", "")], "MASTER_ADDR is not set"),
         (&["--distributed", "--list"], HAND, &[], "--list"),
         (&["--distributed", "--rank-limit", "0"], HAND, &[], "--rank-limit"),

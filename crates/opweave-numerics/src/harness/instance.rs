@@ -437,7 +437,8 @@ impl<O: Reference> PreparedCase for Instance<O> {
         // writes may hold what was written.
         stream.synchronize()?;
         let (device, firsts) = (&*common.device, self.originals()?);
-        let copies = firsts.iter().zip(&self.buffers).map(|(first, now)| copy(device, first.as_ref().or(now.as_ref())));
+        let copies =
+            firsts.iter().zip(&self.buffers).map(|(first, now)| copy(device, first.as_deref().or(now.as_deref())));
         let buffers = copies.collect::<Result<Buffers, CaseError>>()?;
         let mut twin = Instance::with(fixture, Arc::clone(&common), buffers, stream, faults, originals)?;
         if let (Some((_, packed)), Some((_, own))) = (&mut twin.packed, &self.packed) {

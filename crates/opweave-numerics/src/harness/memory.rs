@@ -23,10 +23,10 @@ pub(super) fn upload(tensor: &HostTensor, buffer: &mut dyn Buffer) -> Result<(),
 }
 
 /// The same bytes in memory of their own.
-pub(super) fn copy(device: &dyn Device, source: Option<&Box<dyn Buffer>>) -> Result<Option<Box<dyn Buffer>>, CaseError> {
+pub(super) fn copy(device: &dyn Device, source: Option<&dyn Buffer>) -> Result<Option<Box<dyn Buffer>>, CaseError> {
     let Some(source) = source else { return Ok(None) };
     let mut buffer = device.allocate(source.bytes(), ALIGNMENT)?;
-    buffer.copy_from(&**source)?;
+    buffer.copy_from(source)?;
     Ok(Some(buffer))
 }
 
