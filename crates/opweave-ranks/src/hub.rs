@@ -46,7 +46,7 @@ pub(crate) enum Event {
 }
 
 /// The running thread.
-pub(crate) struct Hub(JoinHandle<()>);
+pub(crate) struct Hub(JoinHandle<Option<Ending>>);
 
 impl Hub {
     /// Listens on `addresses`, the first that can be had, and serves one run.
@@ -58,10 +58,15 @@ impl Hub {
         Ok((Hub(thread), at))
     }
 
-    /// Waits until every rank was told how the run ended.
-    pub(crate) fn wait(self) {
+    /// Waits until every rank was told how the run ended, and answers that if it ended early.
+    pub(crate) fn wait(self) -> Option<Ending> {
         // A hub that panicked has closed all connections, which is all that anybody waits for.
-        let _ = self.0.join();
+        self.0.join().ok().flatten()
+    }
+
+    /// Whether there is nobody to connect to any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.is_finished()
     }
 }
 
@@ -92,7 +97,7 @@ struct Table {
     limit: Duration,
 }
 
-fn serve(listener: TcpListener, setup: &Setup) {
+fn serve(listener: TcpListener, setup: &Setup) -> Option<Ending> {
     let (events, inbox) = channel();
     let seats = (0..setup.size).map(|_| Seat::default()).collect();
     let mut table = Table { seats, inbox, limit: setup.limit };
@@ -105,12 +110,14 @@ fn serve(listener: TcpListener, setup: &Setup) {
     drop(listener);
     // Only readers report from now on, so their end is the end of the inbox.
     drop(events);
-    if let Err(ending) = gathered.and_then(|()| table.pass_on()) {
-        table.end(&ending);
+    let ending = gathered.and_then(|()| table.pass_on()).err();
+    if let Some(ending) = &ending {
+        table.end(ending);
     }
     for stream in table.seats.iter().filter_map(|seat| seat.stream.as_ref()) {
         let _ = stream.shutdown(Shutdown::Both);
     }
+    ending
 }
 
 /// Closes the door, however the scope is left.

@@ -50,15 +50,16 @@ pub fn join(rank: &Rank, limit: Duration) -> Result<Member, RanksError> {
         tracing::info!("rank 0 listens on {at}");
         hub = Some(started);
     }
-    let outcome = meet(rank, &addresses, &place, limit);
+    let outcome = meet(rank, &addresses, &place, limit, || hub.as_ref().is_some_and(Hub::is_over));
     match outcome {
         Ok(stream) => Ok(Member { rank: rank.rank, size: rank.size, limit, stream, over: None, hub }),
         Err(error) => {
-            // The others are to hear of it before this process ends.
-            if let Some(hub) = hub {
-                hub.wait();
+            // The others are to hear of it before this process ends. The run may have ended before rank 0 itself came to the
+            // door: then that is what there is to say, and not that nobody listens.
+            match (hub.and_then(Hub::wait), error) {
+                (Some(ending), RanksError::Unreachable { .. }) => Err(RanksError::Ended(ending)),
+                (_, error) => Err(error),
             }
-            Err(error)
         }
     }
 }
@@ -86,8 +87,14 @@ fn listening(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
 }
 
 /// Connects, says who this is, and waits until all are there. What is not rank 0 may listen there for a while: attempts go
-/// on until the limit.
-fn meet(rank: &Rank, addresses: &[SocketAddr], place: &str, limit: Duration) -> Result<TcpStream, RanksError> {
+/// on until the limit, or until the hub of this process is gone.
+fn meet(
+    rank: &Rank,
+    addresses: &[SocketAddr],
+    place: &str,
+    limit: Duration,
+    is_over: impl Fn() -> bool,
+) -> Result<TcpStream, RanksError> {
     let end = Instant::now() + limit;
     loop {
         for address in addresses {
@@ -102,7 +109,7 @@ fn meet(rank: &Rank, addresses: &[SocketAddr], place: &str, limit: Duration) -> 
                     _ => error.to_string(),
                 },
             };
-            if Instant::now() >= end {
+            if Instant::now() >= end || is_over() {
                 return Err(RanksError::Unreachable { address: place.to_owned(), limit, reason: failure });
             }
         }
