@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use opweave_device::{Activity, Buffer, Device, DeviceError, DeviceInfo, DeviceKey, FaultSink, Stream};
+use opweave_device::{Activity, Buffer, Device, DeviceError, DeviceFaults, DeviceInfo, DeviceKey, FaultSink, Stream};
 use opweave_tensor::DeviceId;
 
-use crate::{Context, CudaActivity, CudaBuffer, CudaFaults, CudaStream};
+use crate::{Context, CudaActivity, CudaBuffer, CudaStream};
 
 /// A GPU with memory and streams of opweave's own.
 #[derive(Debug)]
@@ -53,7 +53,8 @@ impl Device for CudaDevice {
     }
 
     fn faults(&self) -> Result<Box<dyn FaultSink>, DeviceError> {
-        Ok(Box::new(CudaFaults::new(self.context.clone())?))
+        let context = self.context.clone();
+        Ok(Box::new(DeviceFaults::new(|bytes, align| self.allocate(bytes, align), move || context.synchronize())?))
     }
 
     fn has_graphs(&self) -> bool {

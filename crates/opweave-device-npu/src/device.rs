@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use opweave_device::{Buffer, Device, DeviceError, DeviceInfo, DeviceKey, FaultSink, Stream};
+use opweave_device::{Buffer, Device, DeviceError, DeviceFaults, DeviceInfo, DeviceKey, FaultSink, Stream};
 use opweave_tensor::DeviceId;
 
-use crate::{Context, NpuBuffer, NpuFaults, NpuStream};
+use crate::{Context, NpuBuffer, NpuStream};
 
 /// An NPU with memory and streams of opweave's own.
 #[derive(Debug)]
@@ -53,7 +53,8 @@ impl Device for NpuDevice {
     }
 
     fn faults(&self) -> Result<Box<dyn FaultSink>, DeviceError> {
-        Ok(Box::new(NpuFaults::new(self.context.clone())?))
+        let context = self.context.clone();
+        Ok(Box::new(DeviceFaults::new(|bytes, align| self.allocate(bytes, align), move || context.synchronize())?))
     }
 
     fn has_graphs(&self) -> bool {

@@ -29,7 +29,7 @@ pub use activity::{Activity, KernelSpan};
 pub use buffer::{Buffer, through_the_host};
 pub use device::{Communicator, Device};
 pub use error::{DeviceError, LaunchError};
-pub use fault::{Fault, FaultSink, HostFaults, RawFault, operation_code};
+pub use fault::{DeviceFaults, Fault, FaultSink, HostFaults, RawFault, operation_code};
 pub use graph::{Event, Graph};
 pub use host::{HostGraph, HostStream, RecordedCall};
 pub use instruments::Instruments;
