@@ -41,26 +41,36 @@ impl std::fmt::Debug for Member {
 /// [`RanksError`]: no address, a port in use, ranks that do not come, or are of another run, version or size.
 pub fn join(rank: &Rank, limit: Duration) -> Result<Member, RanksError> {
     let addresses = resolve(rank)?;
-    let place = format!("{}:{}", rank.address, rank.port);
     let mut hub = None;
     if rank.rank == 0 {
         let setup = Setup { size: rank.size, run: rank.run.clone(), limit };
         let (started, at) = Hub::start(&listening(&addresses), setup)
-            .map_err(|e| RanksError::Listen { address: place.clone(), reason: e.to_string() })?;
+            .map_err(|e| RanksError::Listen { address: place(rank), reason: e.to_string() })?;
         tracing::info!("rank 0 listens on {at}");
         hub = Some(started);
     }
-    let outcome = meet(rank, &addresses, &place, limit, || hub.as_ref().is_some_and(Hub::is_over));
-    match outcome {
+    enter(rank, &addresses, hub, limit)
+}
+
+fn place(rank: &Rank) -> String {
+    format!("{}:{}", rank.address, rank.port)
+}
+
+/// Connects to the hub, which is of this process for rank 0.
+pub(crate) fn enter(
+    rank: &Rank,
+    addresses: &[SocketAddr],
+    hub: Option<Hub>,
+    limit: Duration,
+) -> Result<Member, RanksError> {
+    match meet(rank, addresses, limit, || hub.as_ref().is_some_and(Hub::is_over)) {
         Ok(stream) => Ok(Member { rank: rank.rank, size: rank.size, limit, stream, over: None, hub }),
-        Err(error) => {
-            // The others are to hear of it before this process ends. The run may have ended before rank 0 itself came to the
-            // door: then that is what there is to say, and not that nobody listens.
-            match (hub.and_then(Hub::wait), error) {
-                (Some(ending), RanksError::Unreachable { .. }) => Err(RanksError::Ended(ending)),
-                (_, error) => Err(error),
-            }
-        }
+        // The others are to hear of it before this process ends. The run may have ended before rank 0 itself came to the door:
+        // then that is what there is to say, and not that nobody listens.
+        Err(error) => match (hub.and_then(Hub::wait), error) {
+            (Some(ending), RanksError::Unreachable { .. }) => Err(RanksError::Ended(ending)),
+            (_, error) => Err(error),
+        },
     }
 }
 
@@ -91,7 +101,6 @@ fn listening(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
 fn meet(
     rank: &Rank,
     addresses: &[SocketAddr],
-    place: &str,
     limit: Duration,
     is_over: impl Fn() -> bool,
 ) -> Result<TcpStream, RanksError> {
@@ -110,7 +119,7 @@ fn meet(
                 },
             };
             if Instant::now() >= end || is_over() {
-                return Err(RanksError::Unreachable { address: place.to_owned(), limit, reason: failure });
+                return Err(RanksError::Unreachable { address: place(rank), limit, reason: failure });
             }
         }
         std::thread::sleep(PAUSE.min(end.saturating_duration_since(Instant::now())));

@@ -4,7 +4,7 @@
 //! Ranks as threads of one process, over the loopback: what brings a run to its end, and what must not.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 use std::thread::spawn;
 use std::time::{Duration, Instant};
@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use crate::frame::{Frame, GREETING, HELLO_LIMIT, Hello, PROTOCOL, frame_limit, read, write};
+use crate::hub::{Hub, Setup};
+use crate::member::enter;
 use crate::{Ending, Member, Rank, Ranks, RanksError, SAY_LIMIT, join};
 
 const LONG: Duration = Duration::from_secs(20);
@@ -171,6 +173,23 @@ fn a_rank_of_another_version_size_or_of_the_same_number_ends_the_run_of_all() {
         assert!(told.to_string().contains(text), "{told}");
         assert_eq!(first.join().unwrap(), RanksError::Ended(told));
     }
+}
+
+#[test]
+fn rank_0_learns_how_its_run_ended_before_it_came_to_its_own_door() {
+    let rank = world(2).remove(0);
+    let address = SocketAddr::from(([127, 0, 0, 1], rank.port));
+    let (hub, _) = Hub::start(&[address], Setup { size: 2, run: "t".into(), limit: LONG }).unwrap();
+    let mut other = connect(rank.port);
+    write(&mut other, &Hello { greeting: GREETING.into(), protocol: PROTOCOL, run: "t".into(), rank: 1, size: 3 })
+        .unwrap();
+    let Frame::Ended(told) = read(&mut other, frame_limit(1)).unwrap() else { panic!("a world of another size") };
+    while !hub.is_over() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let start = Instant::now();
+    assert_eq!(enter(&rank, &[address], Some(hub), LONG).unwrap_err(), RanksError::Ended(told));
+    assert!(start.elapsed() < LONG);
 }
 
 fn connect(port: u16) -> TcpStream {
