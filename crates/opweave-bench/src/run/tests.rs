@@ -374,6 +374,8 @@ fn what_calls_change_is_put_back_ahead_of_each_replay() {
     };
     let case = source.prepare(&on).unwrap();
     let stream = scene.device.stream().unwrap();
+    // Twins hold what the case held before its first call.
+    case.launch(stream.borrow()).unwrap();
     for ahead in [None, Some(&Copies as &dyn Instruments)] {
         let sets = (0..3).map(|_| case.twin().unwrap()).collect();
         let graph = Captured::new(sets, 3, &*stream, ahead).unwrap();

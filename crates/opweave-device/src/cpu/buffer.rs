@@ -143,4 +143,41 @@ mod tests {
         let bytes = HostBuffer::new(DeviceId::CPU, 16, 1).expect("there is memory");
         assert!(bytes.elements::<u64>().is_none());
     }
+
+    #[test]
+    fn a_copy_is_of_all_bytes_by_either_way_and_refuses_what_is_larger() {
+        /// Memory that knows no other, as another device's would.
+        struct Far(HostBuffer);
+        impl Buffer for Far {
+            fn data(&self) -> *mut u8 {
+                self.0.data()
+            }
+            fn bytes(&self) -> usize {
+                self.0.bytes()
+            }
+            fn write(&mut self, offset: usize, source: &[u8]) -> Result<(), DeviceError> {
+                self.0.write(offset, source)
+            }
+            fn read(&self, offset: usize, target: &mut [u8]) -> Result<(), DeviceError> {
+                self.0.read(offset, target)
+            }
+        }
+        // More than a part of a copy by way of the host, and no multiple of it.
+        let bytes = (1 << 20) + 3;
+        let host = |bytes| HostBuffer::new(DeviceId::CPU, bytes, 64).expect("there is memory");
+        let mut source = host(bytes);
+        for (at, byte) in source.elements_mut::<u8>().expect("aligned").iter_mut().enumerate() {
+            *byte = (at % 251) as u8;
+        }
+        let (mut near, mut far, mut back) = (host(bytes + 1), Far(host(bytes)), host(bytes));
+        near.copy_from(&source).expect("it is smaller");
+        far.copy_from(&source).expect("it is as large");
+        back.copy_from(&far).expect("it is as large");
+        let seen = |buffer: &HostBuffer| buffer.elements::<u8>().map(|all| all[..bytes].to_vec());
+        assert_eq!((seen(&near), seen(&back)), (seen(&source), seen(&source)));
+        let mut small = host(bytes - 1);
+        assert!(matches!(small.copy_from(&source), Err(DeviceError::OutOfBounds { .. })));
+        assert!(matches!(small.copy_from(&far), Err(DeviceError::OutOfBounds { .. })));
+        assert_eq!(small.elements::<u8>().map(|all| all.iter().all(|&byte| byte == 0)), Some(true));
+    }
 }
