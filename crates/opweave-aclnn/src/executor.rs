@@ -74,7 +74,7 @@ impl Asked {
         };
         // SAFETY: descriptors are live; the function is the operation's own.
         let status = unsafe { (found.operation.first)(&request) };
-        context.check(status).map_err(|error| saying(error, found.operation.symbol, "GetWorkspaceSize"))?;
+        context.check(status).map_err(|error| error.doing(&format!("{}GetWorkspaceSize", found.operation.symbol)))?;
         let (_ints, _scalar) = (ints, scalar);
         Ok(Asked { context: context.clone(), found, executor, tensors, _ints, _scalar, bytes, repeatable: false })
     }
@@ -118,7 +118,7 @@ impl Asked {
         if !self.repeatable {
             self.executor = std::ptr::null_mut();
         }
-        self.context.check(status).map_err(|error| saying(error, self.found.operation.symbol, ""))
+        self.context.check(status).map_err(|error| error.doing(self.found.operation.symbol))
     }
 }
 
@@ -139,15 +139,5 @@ impl Drop for Asked {
             // SAFETY: a live executor that is ours, destroyed here only.
             unsafe { destroy(self.executor) };
         }
-    }
-}
-
-/// The same error, saying which function.
-fn saying(error: DeviceError, symbol: &str, phase: &str) -> DeviceError {
-    match error {
-        DeviceError::Driver { device, code, message } => {
-            DeviceError::Driver { device, code, message: format!("{symbol}{phase}: {message}") }
-        }
-        other => other,
     }
 }

@@ -71,7 +71,7 @@ impl Module {
                 let mut raw = std::ptr::null_mut();
                 // SAFETY: the image is alive during the call and says its own size; writes one handle.
                 let status = unsafe { (context.driver().module_load)(&raw mut raw, words.as_ptr().cast()) };
-                context.check(status).map_err(|error| named(error, &format!("loading the image of {name}")))?;
+                context.check(status).map_err(|error| error.doing(&format!("loading the image of {name}")))?;
                 loaded.insert(name.to_owned(), raw);
                 raw
             }
@@ -91,18 +91,8 @@ impl Module {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a live module and a string with its end; writes one handle.
         let status = unsafe { (self.context.driver().module_function)(&raw mut raw, self.raw, symbol.as_ptr()) };
-        self.context.check(status).map_err(|error| named(error, &what()))?;
+        self.context.check(status).map_err(|error| error.doing(&what()))?;
         Ok(Function { context: self.context.clone(), raw })
-    }
-}
-
-/// The same error, saying what was being done.
-fn named(error: DeviceError, what: &str) -> DeviceError {
-    match error {
-        DeviceError::Driver { device, code, message } => {
-            DeviceError::Driver { device, code, message: format!("{what}: {message}") }
-        }
-        other => other,
     }
 }
 

@@ -56,7 +56,7 @@ impl Binary {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a string with its end, no options; writes one handle.
         let status = unsafe { load(path.as_ptr(), std::ptr::null_mut(), &raw mut raw) };
-        context.check(status).map_err(|error| saying(error, &format!("loading the binary {name}")))?;
+        context.check(status).map_err(|error| error.doing(&format!("loading the binary {name}")))?;
         Ok(Binary { loaded: Arc::new(Loaded { context: context.clone(), raw, name }) })
     }
 
@@ -73,7 +73,7 @@ impl Binary {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a live binary and a string with its end; writes one handle.
         let status = unsafe { find(self.loaded.raw, symbol.as_ptr(), &raw mut raw) };
-        context.check(status).map_err(|error| saying(error, &what()))?;
+        context.check(status).map_err(|error| error.doing(&what()))?;
         Ok(Function { loaded: self.loaded.clone(), raw })
     }
 }
@@ -81,16 +81,6 @@ impl Binary {
 impl std::fmt::Debug for Binary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "binary {} of {}", self.loaded.name, self.loaded.context.device())
-    }
-}
-
-/// The same error, saying what was being done.
-fn saying(error: DeviceError, what: &str) -> DeviceError {
-    match error {
-        DeviceError::Driver { device, code, message } => {
-            DeviceError::Driver { device, code, message: format!("{what}: {message}") }
-        }
-        other => other,
     }
 }
 

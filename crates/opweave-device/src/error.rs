@@ -69,6 +69,18 @@ pub enum DeviceError {
     },
 }
 
+impl DeviceError {
+    /// The same error; one of the driver, whose words name no function, says what was being done.
+    pub fn doing(self, what: &str) -> Self {
+        match self {
+            DeviceError::Driver { device, code, message } => {
+                DeviceError::Driver { device, code, message: format!("{what}: {message}") }
+            }
+            other => other,
+        }
+    }
+}
+
 /// A launch that failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
