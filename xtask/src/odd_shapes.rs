@@ -45,11 +45,14 @@ fn run_one(root: &Path, test: &str, binary: &Path) -> Result<()> {
 }
 
 fn build(root: &Path, test: &str) -> Result<PathBuf> {
-    let cargo = Program::cargo(root).args("test --locked --no-run --message-format json --package opweave-cpu --test");
+    // Of the whole workspace: with the features of the tests, so that the kernels are built once for both.
+    let cargo = Program::cargo(root).args("test --locked --no-run --message-format json --workspace --test");
     let messages = cargo.arg(test).read()?;
+    let kernels = root.join("crates/opweave-cpu");
     for message in Message::parse_stream(messages.as_bytes()) {
         if let Message::CompilerArtifact(artifact) = message?
             && artifact.target.name == test
+            && artifact.target.src_path.starts_with(&kernels)
             && let Some(binary) = artifact.executable
         {
             return Ok(binary.into());
