@@ -10,14 +10,15 @@ out=$1/lib64
 mkdir -p "$out"
 vendor=
 if [ $# -gt 1 ]; then vendor="-DOPWEAVE_VENDOR_HEADERS -isystem $2"; fi
-build() { # library, source, and what it is linked with
+build() { # library, its sources, and what it is linked with
     library=$1
-    source=$2
+    sources=
+    for name in $2; do sources="$sources $here/$name"; done
     shift 2
-    # shellcheck disable=SC2086 # a list of flags
-    ${CXX:-g++} -std=c++17 -O1 -fPIC -shared -Wall -Wextra -Werror -pthread $vendor "$here/$source" -o "$out/$library" \
+    # shellcheck disable=SC2086 # lists
+    ${CXX:-g++} -std=c++17 -O1 -fPIC -shared -Wall -Wextra -Werror -pthread $vendor $sources -o "$out/$library" \
         -Wl,-soname,"$library" -Wl,-rpath,'$ORIGIN' -L"$out" "$@"
 }
 build libascendcl.so acl.cpp -ldl
 build libnnopbase.so nnopbase.cpp -lascendcl
-build libopapi.so opapi.cpp -lnnopbase -lascendcl
+build libopapi.so "opapi.cpp matmul.cpp" -lnnopbase -lascendcl

@@ -16,7 +16,9 @@
 using Status = int32_t;
 constexpr Status SUCCESS = 0, PARAM_NULLPTR = 161001, PARAM_INVALID = 161002, INNER = 561103;
 
-enum Dtype : int32_t { F32 = 0, F16 = 1, I8 = 2, I32 = 3, U8 = 4, I64 = 9, BF16 = 27 };
+enum Dtype : int32_t { F32 = 0, F16 = 1, I8 = 2, I32 = 3, U8 = 4, I64 = 9, BOOL = 12, BF16 = 27 };
+// Formats: as the strides say, and in blocks of 16 by 16.
+constexpr int32_t ND = 2, NZ = 29;
 size_t bytes_of(int32_t dtype);
 
 // What the operator libraries need of the runtime. All of it is called with the lock held.
@@ -48,7 +50,7 @@ struct Tensor {
     int64_t at(int64_t flat) const;
 };
 
-struct Scalar { double value; int32_t dtype; };
+struct Scalar { double value; int64_t integer; int32_t dtype; };
 struct Ints { std::vector<int64_t> values; };
 
 // An operator as the second phase runs it: descriptors with the addresses of the launch, and the workspace.
@@ -63,6 +65,7 @@ struct Executor {
 };
 
 bool is_tensor(const void *tensor);
+bool is_scalar(const void *scalar);
 Executor *new_executor();
 // The second phase of every operator.
 Status launch(const char *symbol, void *workspace, uint64_t bytes, void *executor, void *stream);

@@ -28,23 +28,30 @@ size_t bytes_of(int32_t dtype) {
     switch (dtype) {
     case F32: case I32: return 4;
     case F16: case BF16: return 2;
-    case I8: case U8: return 1;
+    case I8: case U8: case BOOL: return 1;
     case I64: return 8;
     default: return 0;
     }
 }
 int64_t Tensor::elements() const { int64_t n = 1; for (auto d : dims) n *= d; return n; }
 bool Tensor::contiguous() const {
+    if (format == NZ) return true;
     int64_t stride = 1;
     for (size_t i = dims.size(); i-- > 0;) { if (dims[i] != 1 && strides[i] != stride) return false; stride *= dims[i]; }
     return true;
 }
 int64_t Tensor::reach() const {
+    if (format == NZ) { int64_t n = 1; for (auto d : storage) n *= d; return n; }
     int64_t last = 0;
     for (size_t i = 0; i < dims.size(); i++) { if (dims[i] == 0) return 0; last += (dims[i] - 1) * strides[i]; }
     return last + 1;
 }
 int64_t Tensor::at(int64_t flat) const {
+    if (format == NZ) {
+        int64_t row = flat / dims[1], column = flat % dims[1];
+        if (strides[1] != 1) std::swap(row, column);
+        return offset + ((column / 16 * storage[1] + row / 16) * 16 + row % 16) * 16 + column % 16;
+    }
     int64_t place = offset;
     for (size_t i = dims.size(); i-- > 0;) { place += flat % dims[i] * strides[i]; flat /= dims[i]; }
     return place;
@@ -75,6 +82,15 @@ void Tensor::put(int64_t flat, double value) const {
 }
 
 bool is_tensor(const void *tensor) { return tensors.count(tensor) > 0; }
+bool is_scalar(const void *scalar) { return scalars.count(scalar) > 0; }
+
+// Whether the storage is that of a matrix of 16-bit elements in blocks: plain, or transposed by its strides.
+static bool in_blocks(const Tensor &t) {
+    if (t.dims.size() != 2 || bytes_of(t.dtype) != 2 || t.offset) return false;
+    bool plain = t.strides[1] == 1 && t.strides[0] == t.dims[1], transposed = t.strides[0] == 1 && t.strides[1] == t.dims[0];
+    int64_t rows = t.dims[plain ? 0 : 1], columns = t.dims[plain ? 1 : 0];
+    return (plain || transposed) && t.storage == std::vector<int64_t>({(columns + 15) / 16, (rows + 15) / 16, 16, 16});
+}
 Executor *new_executor() { Executor *e = new Executor{}; executors.insert(e); count("executors", 1); return e; }
 
 static void forget(Executor *e) { executors.erase(e); count("executors", -1); delete e; }
@@ -137,7 +153,7 @@ void *aclCreateTensor(const int64_t *dims, uint64_t rank, int32_t dtype, const i
     t->data = data;
     int64_t room = 1;
     for (auto d : t->storage) room *= d;
-    if (bytes_of(dtype) == 0 || format != 2 || offset + t->reach() > room) {
+    if (bytes_of(dtype) == 0 || (format != ND && format != NZ) || offset + t->reach() > room || (format == NZ && !in_blocks(*t))) {
         misuse(PARAM_INVALID, "aclCreateTensor: an unknown dtype or format, or a view outside its storage");
         delete t;
         return nullptr;
@@ -156,10 +172,11 @@ Status aclDestroyTensor(const void *t) {
 void *aclCreateScalar(void *value, int32_t dtype) {
     GUARD;
     if (injected("aclCreateScalar")) return nullptr;
-    if (dtype != F32) { misuse(PARAM_INVALID, "aclCreateScalar of a dtype that the double has not"); return nullptr; }
-    float v;
-    memcpy(&v, value, 4);
-    Scalar *s = new Scalar{v, dtype};
+    if (dtype != F32 && dtype != I64) { misuse(PARAM_INVALID, "aclCreateScalar of a dtype that the double has not"); return nullptr; }
+    float real = 0;
+    int64_t integer = 0;
+    if (dtype == F32) memcpy(&real, value, 4); else memcpy(&integer, value, 8);
+    Scalar *s = new Scalar{dtype == F32 ? (double)real : (double)integer, integer, dtype};
     scalars.insert(s);
     count("scalars", 1);
     return s;

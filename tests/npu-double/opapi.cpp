@@ -3,15 +3,9 @@
 
 // A double of libopapi.so for tests: the first phase of each operator checks what the vendor documents of its parameters, and the
 // operator computes from descriptors alone, element by element, rounding where the vendor's published kernels do.
-#include "double.h"
-
-#include <cmath>
-#include <set>
+#include "phase.h"
 
 namespace {
-using Tensors = const std::vector<Tensor> &;
-const std::set<int32_t> FLOATS = {F32, F16, BF16};
-
 // Rounds as a store into this dtype does.
 double rounded(double value, int32_t dtype) {
     uint64_t cell = 0;
@@ -19,58 +13,6 @@ double rounded(double value, int32_t dtype) {
     t.put(0, value);
     return t.get(0);
 }
-
-struct Phase {
-    const char *symbol;
-    std::vector<const void *> given;
-    size_t outputs;   // the last so many
-    std::vector<bool> optional;
-    uint64_t *bytes;
-    void **executor;
-    bool gaps = true; // whether tensors may have gaps
-    std::vector<Tensor> t{};
-    std::string wrong{};
-
-    Tensor &operator[](size_t i) { return t[i]; }
-    bool has(size_t i) const { return given[i] != nullptr; }
-    void need(bool holds, const char *what) { if (!holds && wrong.empty()) wrong = what; }
-
-    Status check() {
-        std::string first = std::string(symbol) + "GetWorkspaceSize";
-        if (Status s = injected(first.c_str())) return s;
-        if (!bytes || !executor) return misuse(PARAM_NULLPTR, first + ": nowhere to write the result");
-        for (size_t i = 0; i < given.size(); i++) {
-            if (!given[i] && !(i < optional.size() && optional[i])) return misuse(PARAM_NULLPTR, first + ": a required tensor is null");
-            if (given[i] && !is_tensor(given[i])) return misuse(INNER, first + ": a tensor that does not live");
-            t.push_back(given[i] ? *(const Tensor *)given[i] : Tensor{{}, {}, {}, 0, F32, 2, nullptr});
-        }
-        return SUCCESS;
-    }
-    Status finish(std::function<void(Tensors)> compute) {
-        if (!wrong.empty()) return misuse(PARAM_INVALID, std::string(symbol) + "GetWorkspaceSize: " + wrong);
-        Executor *e = new_executor();
-        e->symbol = symbol;
-        // What has gaps is made contiguous in the workspace, and there is always a little more.
-        e->workspace = 1024;
-        for (size_t i = 0; i < given.size(); i++) {
-            e->handles.push_back((Tensor *)given[i]);
-            e->present.push_back(has(i));
-            e->output.push_back(i + outputs >= given.size());
-            if (!has(i)) continue;
-            if (!t[i].contiguous()) {
-                if (!gaps) { misuse(PARAM_INVALID, std::string(symbol) + ": takes no tensor with gaps"); launch(symbol, nullptr, 0, e, nullptr); return PARAM_INVALID; }
-                e->workspace += (uint64_t)t[i].elements() * bytes_of(t[i].dtype);
-            }
-        }
-        e->tensors = t;
-        e->compute = std::move(compute);
-        *bytes = e->workspace;
-        *executor = e;
-        return SUCCESS;
-    }
-};
-
-bool same_shape(const Tensor &a, const Tensor &b) { return a.dims == b.dims; }
 
 // The reciprocal root of a row, in f32 as the kernels have it; sums in f64, which is what any order of a sum comes near.
 double root_of(const std::vector<double> &row, double epsilon) {
@@ -84,9 +26,6 @@ std::vector<double> row_of(const Tensor &t, int64_t row, int64_t width) {
     return v;
 }
 }
-
-#define GUARD std::lock_guard<std::recursive_mutex> guard(lock())
-#define SECOND(name) Status name(void *workspace, uint64_t bytes, void *executor, void *stream) { return launch(#name, workspace, bytes, executor, stream); }
 
 extern "C" {
 Status aclnnInplaceCopyGetWorkspaceSize(void *self, const void *src, uint64_t *bytes, void **executor) {
@@ -228,7 +167,7 @@ SECOND(aclnnLayerNorm)
 
 Status aclnnSwiGluGetWorkspaceSize(const void *x, int64_t dim, const void *out, uint64_t *bytes, void **executor) {
     GUARD;
-    Phase p{"aclnnSwiGlu", {x, out}, 1, {}, bytes, executor, false};
+    Phase p{"aclnnSwiGlu", {x, out}, 1, {}, bytes, executor, {0, 1}};
     if (Status s = p.check()) return s;
     bool two = p[0].dims.size() == 2 && p[1].dims.size() == 2;
     p.need(two && (dim == 1 || dim == -1), "dim, or ranks");
@@ -244,6 +183,31 @@ Status aclnnSwiGluGetWorkspaceSize(const void *x, int64_t dim, const void *out, 
     });
 }
 SECOND(aclnnSwiGlu)
+
+Status aclnnGeGluV3GetWorkspaceSize(const void *x, int64_t dim, int64_t approximate, bool left, void *out, void *gelu, uint64_t *bytes, void **executor) {
+    GUARD;
+    Phase p{"aclnnGeGluV3", {x, out, gelu}, 2, {}, bytes, executor};
+    if (Status s = p.check()) return s;
+    bool two = p[0].dims.size() == 2 && p[1].dims.size() == 2;
+    p.need(two && (dim == 1 || dim == -1) && approximate == 1 && left, "dim, approximate, activateLeft or ranks");
+    if (two) p.need(p[0].dims[0] == p[1].dims[0] && p[0].dims[1] == 2 * p[1].dims[1] && same_shape(p[1], p[2]), "shapes");
+    p.need(FLOATS.count(p[0].dtype) && p[0].dtype == p[1].dtype && p[0].dtype == p[2].dtype, "dtypes");
+    return p.finish([](Tensors t) {
+        int64_t width = t[1].dims[1];
+        for (int64_t r = 0; r < t[1].dims[0]; r++)
+            for (int64_t i = 0; i < width; i++) {
+                // The activation in f32: x / (1 + e^(-2 sqrt(2 / pi) (x + 0.044715 x^3))), whose cube may overflow.
+                float gate = (float)t[0].get(r * 2 * width + i), up = (float)t[0].get(r * 2 * width + width + i);
+                float inner = gate + 0.044715f * (gate * (gate * gate));
+                float activated = gate / (1 + std::exp(-1.5957691f * inner));
+                t[2].put(r * width + i, activated);
+                // In f16 the product is of the rounded activation, otherwise in f32.
+                double product = t[0].dtype == F16 ? t[2].get(r * width + i) * up : (double)(activated * up);
+                t[1].put(r * width + i, product);
+            }
+    });
+}
+SECOND(aclnnGeGluV3)
 
 Status aclnnSoftmaxGetWorkspaceSize(const void *self, int64_t dim, void *out, uint64_t *bytes, void **executor) {
     GUARD;
@@ -263,4 +227,25 @@ Status aclnnSoftmaxGetWorkspaceSize(const void *self, int64_t dim, void *out, ui
     });
 }
 SECOND(aclnnSoftmax)
+
+Status aclnnLogSoftmaxGetWorkspaceSize(const void *self, int64_t dim, void *out, uint64_t *bytes, void **executor) {
+    GUARD;
+    Phase p{"aclnnLogSoftmax", {self, out}, 1, {}, bytes, executor};
+    if (Status s = p.check()) return s;
+    p.need(same_shape(p[0], p[1]) && p[0].dims.size() == 2 && dim == 1, "shapes or dim");
+    p.need(FLOATS.count(p[0].dtype) && FLOATS.count(p[1].dtype), "dtypes");
+    return p.finish([](Tensors t) {
+        int64_t width = t[0].dims[1];
+        for (int64_t r = 0; r < t[0].dims[0]; r++) {
+            auto row = row_of(t[0], r, width);
+            double most = -INFINITY, sum = 0;
+            for (double v : row) most = std::fmax(most, v);
+            for (double v : row) sum += std::exp(v - most);
+            // A sum in f32, with the 1 of the largest in it.
+            double log = std::log((double)(float)sum);
+            for (int64_t i = 0; i < width; i++) t[1].put(r * width + i, row[(size_t)i] - most - log);
+        }
+    });
+}
+SECOND(aclnnLogSoftmax)
 }

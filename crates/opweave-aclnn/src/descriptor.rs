@@ -11,6 +11,27 @@ use opweave_tensor::{DType, MAX_RANK, RawTensor};
 
 /// `ACL_FORMAT_ND`.
 const ND: c_int = 2;
+/// `ACL_FORMAT_FRACTAL_NZ`.
+const NZ: c_int = 29;
+/// Rows, and columns of 16 bits, of a block of [`Form::Blocks`].
+const BLOCK: usize = 16;
+
+/// How the elements of a tensor lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As the strides say.
+    Plain,
+    /// A matrix of 16-bit elements in blocks of 16 by 16, columns of blocks one after the other, the last ones padded
+    /// (`FRACTAL_NZ`). The view is that of the plain matrix, of which one dimension is contiguous: the columns of blocks.
+    Blocks,
+}
+
+impl Form {
+    /// The dimensions of the memory of a matrix with these rows and columns in blocks.
+    pub(crate) fn blocks(rows: usize, columns: usize) -> [usize; 4] {
+        [columns.div_ceil(BLOCK), rows.div_ceil(BLOCK), BLOCK, BLOCK]
+    }
+}
 
 /// `aclDataType`.
 pub(crate) const fn code_of(dtype: DType) -> Option<c_int> {
@@ -58,7 +79,7 @@ fn made(raw: Opaque, what: &str, destroy: unsafe extern "C" fn(Opaque) -> Status
 }
 
 /// A descriptor of `view` with the data at `data`.
-pub(crate) fn tensor(cann: &Cann, view: &RawTensor, data: *mut c_void) -> Result<Owned, DeviceError> {
+pub(crate) fn tensor(cann: &Cann, view: &RawTensor, form: Form, data: *mut c_void) -> Result<Owned, DeviceError> {
     let meta = meta(cann)?;
     let (create, destroy) = (meta.create_tensor()?, meta.destroy_tensor()?);
     let refused = |what: String| DeviceError::State { device: view.device(), what };
@@ -71,13 +92,35 @@ pub(crate) fn tensor(cann: &Cann, view: &RawTensor, data: *mut c_void) -> Result
         dims[axis] = view.dim(axis) as i64;
         strides[axis] = view.stride(axis) as i64;
     }
-    // The storage is what the view lies in: itself, or as one row of elements what it reaches over.
-    let reach = view.extent().map_or(0, |extent| extent.end - extent.start) / (view.dtype().bits() / 8).max(1);
-    let row = [reach as i64];
-    let storage = if view.is_contiguous() { &dims[..rank] } else { &row };
+    // The storage is what the view lies in: itself, or as one row of elements what it reaches over, or blocks.
+    let (mut row, mut blocks) = ([0_i64; 1], [0_i64; 4]);
+    let (format, storage) = match form {
+        Form::Plain if view.is_contiguous() => (ND, &dims[..rank]),
+        Form::Plain => {
+            let reach = view.extent().map_or(0, |extent| extent.end - extent.start);
+            row[0] = (reach / (view.dtype().bits() / 8).max(1)) as i64;
+            (ND, &row[..])
+        }
+        Form::Blocks => {
+            let inner = usize::from(view.stride(1) == 1);
+            let sizes = Form::blocks(view.dim(1 - inner), view.dim(inner));
+            blocks.iter_mut().zip(sizes).for_each(|(to, size)| *to = size as i64);
+            (NZ, &blocks[..])
+        }
+    };
     // SAFETY: arrays of so many numbers, read during the call.
     let raw = unsafe {
-        create(dims.as_ptr(), rank as u64, dtype, strides.as_ptr(), 0, ND, storage.as_ptr(), storage.len() as u64, data)
+        create(
+            dims.as_ptr(),
+            rank as u64,
+            dtype,
+            strides.as_ptr(),
+            0,
+            format,
+            storage.as_ptr(),
+            storage.len() as u64,
+            data,
+        )
     };
     made(raw, "aclCreateTensor", destroy)
 }
@@ -97,6 +140,14 @@ pub(crate) fn scalar(cann: &Cann, value: f64) -> Result<Owned, DeviceError> {
     let mut value = value as f32;
     // SAFETY: a number of the dtype, `ACL_FLOAT`, read during the call.
     made(unsafe { create((&raw mut value).cast(), 0) }, "aclCreateScalar", destroy)
+}
+
+/// A scalar in i64.
+pub(crate) fn integer(cann: &Cann, mut value: i64) -> Result<Owned, DeviceError> {
+    let meta = meta(cann)?;
+    let (create, destroy) = (meta.create_scalar()?, meta.destroy_scalar()?);
+    // SAFETY: a number of the dtype, `ACL_INT64`, read during the call.
+    made(unsafe { create((&raw mut value).cast(), 9) }, "aclCreateScalar", destroy)
 }
 
 pub(crate) fn meta(cann: &Cann) -> Result<&opweave_device_npu::Meta, DeviceError> {

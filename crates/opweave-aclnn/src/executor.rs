@@ -24,7 +24,7 @@ pub(crate) struct Asked {
     tensors: [Option<Owned>; MAX_TENSORS],
     // Read by the executor for as long as it lives.
     _ints: Option<Owned>,
-    _scalar: Option<Owned>,
+    _scalars: [Option<Owned>; 3],
     bytes: u64,
     /// Whether the executor outlives its launch, and is ours to destroy.
     repeatable: bool,
@@ -55,11 +55,16 @@ impl Asked {
         let mut tensors = [const { None }; MAX_TENSORS];
         for (slot, operand) in tensors.iter_mut().zip(step.operands()) {
             if let Some(operand) = operand {
-                *slot = Some(descriptor::tensor(cann, &operand.view, address(operand, scratch))?);
+                *slot = Some(descriptor::tensor(cann, &operand.view, operand.form, address(operand, scratch))?);
             }
         }
         let ints = found.operation.ints.map(|of| descriptor::ints(cann, of(&step.attributes))).transpose()?;
-        let scalar = found.operation.scalar.then(|| descriptor::scalar(cann, step.attributes.real)).transpose()?;
+        let (takes, numbers) = (found.operation.scalars, &step.attributes);
+        let scalars = [
+            takes[0].then(|| descriptor::scalar(cann, numbers.real)).transpose()?,
+            takes[1].then(|| descriptor::integer(cann, numbers.int)).transpose()?,
+            takes[2].then(|| descriptor::integer(cann, numbers.limit)).transpose()?,
+        ];
         let raw = |owned: &Option<Owned>| owned.as_ref().map_or(std::ptr::null_mut(), |owned| owned.raw);
         let (mut bytes, mut executor) = (0, std::ptr::null_mut());
         let handles: [*mut c_void; MAX_TENSORS] = std::array::from_fn(|at| raw(&tensors[at]));
@@ -68,15 +73,15 @@ impl Asked {
             tensors: &handles,
             attributes: &step.attributes,
             ints: raw(&ints),
-            scalar: raw(&scalar),
+            scalars: scalars.each_ref().map(raw),
             bytes: &raw mut bytes,
             executor: &raw mut executor,
         };
         // SAFETY: descriptors are live; the function is the operation's own.
         let status = unsafe { (found.operation.first)(&request) };
         context.check(status).map_err(|error| error.doing(&format!("{}GetWorkspaceSize", found.operation.symbol)))?;
-        let (_ints, _scalar) = (ints, scalar);
-        Ok(Asked { context: context.clone(), found, executor, tensors, _ints, _scalar, bytes, repeatable: false })
+        let (_ints, _scalars) = (ints, scalars);
+        Ok(Asked { context: context.clone(), found, executor, tensors, _ints, _scalars, bytes, repeatable: false })
     }
 
     /// Bytes of workspace that the launch wants.

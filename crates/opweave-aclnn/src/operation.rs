@@ -14,12 +14,17 @@ pub(crate) struct Attributes {
     pub(crate) real: f64,
     /// A number, such as an axis or a dtype.
     pub(crate) int: i64,
+    /// A second number, such as the upper of two limits.
+    pub(crate) limit: i64,
+    /// A choice of two.
+    pub(crate) flag: bool,
 }
 
 impl Attributes {
     /// Equal bit for bit: what one executor can be used for.
     pub(crate) fn same(&self, other: &Self) -> bool {
-        self.real.to_bits() == other.real.to_bits() && self.int == other.int
+        self.real.to_bits() == other.real.to_bits()
+            && (self.int, self.limit, self.flag) == (other.int, other.limit, other.flag)
     }
 }
 
@@ -32,8 +37,8 @@ pub(crate) struct Request<'a> {
     pub(crate) attributes: &'a Attributes,
     /// An array of integers, for operators that take one.
     pub(crate) ints: Opaque,
-    /// A scalar that is an object, for operators that take one.
-    pub(crate) scalar: Opaque,
+    /// Scalars that are objects, for operators that take some: of `real`, of `int` and of `limit`.
+    pub(crate) scalars: [Opaque; 3],
     /// Where the size of the workspace goes.
     pub(crate) bytes: *mut u64,
     /// Where the executor goes.
@@ -48,8 +53,8 @@ pub(crate) struct Operation {
     pub(crate) first: unsafe fn(&Request<'_>) -> Status,
     /// The array of integers that it takes, out of its attributes.
     pub(crate) ints: Option<fn(&Attributes) -> i64>,
-    /// Whether it takes its number as a scalar object.
-    pub(crate) scalar: bool,
+    /// Which of its numbers it takes as scalar objects: `real`, in f32, and `int` and `limit`, in i64.
+    pub(crate) scalars: [bool; 3],
 }
 
 /// The function of the second phase: workspace, its bytes, executor, stream.
@@ -101,24 +106,22 @@ macro_rules! operation {
                 first
             },
             ints: $crate::operation::ints!($($ints)?),
-            scalar: $crate::operation::has_scalar!($($kind)*),
+            scalars: [
+                $crate::operation::takes!(scalar $($kind)*),
+                $crate::operation::takes!(integer $($kind)*),
+                $crate::operation::takes!(upper $($kind)*),
+            ],
         };
     };
 }
 macro_rules! kind {
-    (tensor) => {
-        opweave_device_npu::Opaque
-    };
-    (ints) => {
-        opweave_device_npu::Opaque
-    };
-    (scalar) => {
-        opweave_device_npu::Opaque
-    };
     (real) => {
         f64
     };
     (int) => {
+        i64
+    };
+    (last) => {
         i64
     };
     (dtype) => {
@@ -126,6 +129,22 @@ macro_rules! kind {
     };
     (keep) => {
         bool
+    };
+    (drop) => {
+        bool
+    };
+    (left) => {
+        bool
+    };
+    (flag) => {
+        bool
+    };
+    (math) => {
+        i8
+    };
+    // Tensors, arrays and scalars.
+    ($object:ident) => {
+        opweave_device_npu::Opaque
     };
 }
 macro_rules! value {
@@ -135,8 +154,18 @@ macro_rules! value {
     ($r:ident, ints) => {
         $r.ints
     };
+    // An array that is left out.
+    ($r:ident, absent) => {
+        std::ptr::null_mut()
+    };
     ($r:ident, scalar) => {
-        $r.scalar
+        $r.scalars[0]
+    };
+    ($r:ident, integer) => {
+        $r.scalars[1]
+    };
+    ($r:ident, upper) => {
+        $r.scalars[2]
     };
     ($r:ident, real) => {
         $r.attributes.real
@@ -144,11 +173,30 @@ macro_rules! value {
     ($r:ident, int) => {
         $r.attributes.int
     };
+    // The second of two dimensions.
+    ($r:ident, last) => {
+        1
+    };
     ($r:ident, dtype) => {
         $r.attributes.int as std::ffi::c_int
     };
+    // A dimension that is summed up stays, of size one.
     ($r:ident, keep) => {
         true
+    };
+    ($r:ident, drop) => {
+        false
+    };
+    // The first half of a row goes through the activation.
+    ($r:ident, left) => {
+        true
+    };
+    ($r:ident, flag) => {
+        $r.attributes.flag
+    };
+    // `KEEP_DTYPE`: matrices are multiplied in the dtype that they have.
+    ($r:ident, math) => {
+        0
     };
 }
 macro_rules! ints {
@@ -159,12 +207,15 @@ macro_rules! ints {
         Some($ints)
     };
 }
-macro_rules! has_scalar {
-    () => { false };
-    (scalar $($rest:ident)*) => { true };
-    ($other:ident $($rest:ident)*) => { $crate::operation::has_scalar!($($rest)*) };
+/// Whether an operator takes one of its numbers as an object.
+macro_rules! takes {
+    ($kind:ident) => { false };
+    (scalar scalar $($rest:ident)*) => { true };
+    (integer integer $($rest:ident)*) => { true };
+    (upper upper $($rest:ident)*) => { true };
+    ($kind:ident $other:ident $($rest:ident)*) => { $crate::operation::takes!($kind $($rest)*) };
 }
-pub(crate) use {has_scalar, ints, kind, operation, value};
+pub(crate) use {ints, kind, operation, takes, value};
 
 operation! {
     /// `selfRef = src`, with strides and dtypes of their own.

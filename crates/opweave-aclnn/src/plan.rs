@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use opweave_contract::{ArgSpecs, DynDims, Operator};
-use opweave_device::{DeviceError, LaunchError, StreamRef};
-use opweave_device_npu::Context;
-use opweave_registry::{Plan, PlanMetadata, PrepareContext, PrepareError, Region, Regions, Workspace};
+use opweave_device::{Buffer, DeviceError, LaunchError, StreamRef};
+use opweave_device_npu::{Context, NpuBuffer};
+use opweave_registry::{PackedLayout, Plan, PlanMetadata, PrepareContext, PrepareError, Region, Regions, Workspace};
+use opweave_tensor::RawTensor;
 
 use crate::executor::Asked;
 use crate::operation::{Found, Operation};
@@ -38,6 +39,7 @@ pub(crate) struct VendorPlan<O: Vendor> {
     found: Vec<Found>,
     kept: Vec<Kept>,
     regions: Regions,
+    layout: Option<PackedLayout>,
 }
 
 /// Bytes of the workspace of a whole call: its own tensors, and behind them what the hungriest of its operators wants.
@@ -65,6 +67,7 @@ impl<O: Vendor> VendorPlan<O> {
             found,
             kept: Vec::new(),
             regions: Regions::default(),
+            layout: O::layout(problem),
         };
         let specs = O::describe(problem).on(cx.device);
         let mut bytes = 0_usize;
@@ -106,6 +109,15 @@ impl<O: Vendor> VendorPlan<O> {
             device: self.context.device(),
             what: format!("{} is none of the operators of {}", step.operation.symbol, O::NAME),
         })
+    }
+
+    /// Refuses a stream of another device.
+    fn is_of(&self, stream: StreamRef<'_>) -> Result<(), DeviceError> {
+        if stream.device() == self.context.device() {
+            return Ok(());
+        }
+        let what = format!("the plan is for this device and the stream is of {}", stream.device());
+        Err(DeviceError::State { device: self.context.device(), what })
     }
 
     /// Launches one operator, by an executor that is kept for it and free, or through both phases.
@@ -189,6 +201,41 @@ impl<O: Vendor> Plan<O> for VendorPlan<O> {
         self.regions
     }
 
+    fn packed(&self) -> Option<&PackedLayout> {
+        self.layout.as_ref()
+    }
+
+    /// Done when it returns: nobody gave it a workspace, so it has its own, once in the life of a weight.
+    unsafe fn pack(&self, source: &RawTensor, target: *mut u8, stream: StreamRef<'_>) -> Result<(), LaunchError> {
+        let Some(layout) = &self.layout else {
+            return Err(LaunchError::Refused(
+                "this plan reads its weight as a plain tensor and packs nothing".to_owned(),
+            ));
+        };
+        self.is_of(stream)?;
+        let mut program = Program::new();
+        let target = RawTensor::packed(target, self.context.device(), layout.bytes, layout.id);
+        O::pack(&self.problem, source, &target, &mut program);
+        if let Some(fault) = program.fault() {
+            return Err(LaunchError::Refused(fault.to_owned()));
+        }
+        let _current = self.context.enter()?;
+        let mut room = 0;
+        for step in program.steps() {
+            room = room.max(Asked::new(&self.context, self.found_of(step)?, step, std::ptr::null_mut())?.bytes());
+        }
+        let bytes = bytes_of(&program, room)
+            .ok_or_else(|| LaunchError::Refused("packing takes more memory than there can be".to_owned()))?;
+        let memory = NpuBuffer::new(self.context.clone(), bytes, ALIGN)?;
+        let behind = memory.data().wrapping_add(program.scratch());
+        for step in program.steps() {
+            // SAFETY: the caller's clauses for weight and target; the memory is divided as the program says.
+            unsafe { self.launch(step, memory.data(), behind, room, stream) }?;
+        }
+        // The memory is not freed before the work is done.
+        Ok(stream.synchronize()?)
+    }
+
     fn metadata(&self) -> PlanMetadata {
         let names: Vec<&str> = O::OPERATIONS.iter().map(|operation| operation.symbol).collect();
         PlanMetadata {
@@ -202,10 +249,7 @@ impl<O: Vendor> Plan<O> for VendorPlan<O> {
     }
 
     unsafe fn enqueue(&self, args: &O::Args, workspace: Workspace, stream: StreamRef<'_>) -> Result<(), LaunchError> {
-        if stream.device() != self.context.device() {
-            let what = format!("the plan is for this device and the stream is of {}", stream.device());
-            return Err(DeviceError::State { device: self.context.device(), what }.into());
-        }
+        self.is_of(stream)?;
         let mut program = Program::new();
         O::program(&self.problem, args, &mut program);
         if let Some(fault) = program.fault() {

@@ -5,6 +5,7 @@
 
 use opweave_tensor::{DType, RawTensor};
 
+use crate::descriptor::Form;
 use crate::operation::{Attributes, COPY, Operation};
 
 /// Tensors of one operator at most.
@@ -28,6 +29,7 @@ pub(crate) enum Origin {
 pub(crate) struct Operand {
     pub(crate) view: RawTensor,
     pub(crate) origin: Origin,
+    pub(crate) form: Form,
 }
 
 /// One operator with its tensors.
@@ -51,6 +53,7 @@ impl Step {
             (None, None) => true,
             (Some(a), Some(b)) => {
                 a.view.dtype() == b.view.dtype()
+                    && a.form == b.form
                     && a.view.shape() == b.view.shape()
                     && a.view.strides() == b.view.strides()
             }
@@ -100,12 +103,31 @@ impl Program {
         let at = self.scratch;
         let bytes = view.elements().saturating_mul(dtype.bits()).div_ceil(8);
         self.scratch = at.saturating_add(bytes).checked_next_multiple_of(ALIGN).unwrap_or(usize::MAX);
-        Some(Operand { view, origin: Origin::Scratch(at) })
+        Some(Operand { view, origin: Origin::Scratch(at), form: Form::Plain })
     }
 
     /// The caller's tensor as it is.
     pub(crate) fn argument(&self, view: &RawTensor) -> Option<Operand> {
-        Some(Operand { view: *view, origin: Origin::Argument })
+        Some(Operand { view: *view, origin: Origin::Argument, form: Form::Plain })
+    }
+
+    /// A matrix of these rows and columns at an address of the caller's, each row so many elements behind the one before; in
+    /// `form` columns of blocks instead.
+    pub(crate) fn matrix(
+        &mut self,
+        at: &RawTensor,
+        dtype: DType,
+        (rows, columns): (usize, usize),
+        (down, right): (isize, isize),
+        form: Form,
+    ) -> Option<Operand> {
+        match RawTensor::strided(at.data(), dtype, at.device(), &[rows, columns], &[down, right]) {
+            Ok(view) => Some(Operand { view, origin: Origin::Argument, form }),
+            Err(_) => {
+                self.fault = Some("a matrix is no view");
+                None
+            }
+        }
     }
 
     /// The caller's tensor, copied where the operator takes none with gaps.

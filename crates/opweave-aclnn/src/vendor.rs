@@ -10,8 +10,9 @@ use opweave_contract::{OpContract, Operator};
 use opweave_device::DeviceKind;
 use opweave_device_npu::{Cann, LoadError, Version};
 use opweave_registry::{
-    Kernel, KernelSpec, Needs, Plan, PrepareContext, PrepareError, Registry, RegistryError, Reject,
+    Kernel, KernelSpec, Needs, PackedLayout, Plan, PrepareContext, PrepareError, Registry, RegistryError, Reject,
 };
+use opweave_tensor::RawTensor;
 
 use crate::operation::Operation;
 use crate::plan::VendorPlan;
@@ -20,19 +21,43 @@ use crate::program::Program;
 /// The rank of the vendor's operators: below kernels of opweave's own.
 const PRIORITY: i32 = 100;
 
+/// A row: modes of an operator that apply in one domain.
+pub(crate) struct Row {
+    /// What the row is called behind the operator's name, where an operator has several.
+    pub(crate) variant: Option<&'static str>,
+    /// The contracts that the vendor's operators fulfil.
+    pub(crate) contracts: Vec<&'static OpContract>,
+    /// Where they apply, as the vendor documents it.
+    pub(crate) needs: Needs,
+    /// Whether the vendor documents that the same inputs give the same bits.
+    pub(crate) deterministic: bool,
+}
+
+impl Row {
+    /// The only row of an operator.
+    pub(crate) fn only(contract: &'static OpContract, needs: Needs) -> Vec<Row> {
+        vec![Row { variant: None, contracts: vec![contract], needs, deterministic: true }]
+    }
+}
+
 /// An operator that the vendor's operators can do.
 pub(crate) trait Vendor: Operator {
     /// Everything that a program may call.
     const OPERATIONS: &'static [&'static Operation];
 
-    /// The contracts that they fulfil.
-    fn contracts() -> Vec<&'static OpContract>;
-
-    /// Where they apply, as the vendor documents it.
-    fn needs() -> Needs;
+    /// The rows.
+    fn rows() -> Vec<Row>;
 
     /// The operators of one call. Pure, and the same for equal shapes, strides and scalars.
     fn program(problem: &Self::Problem, args: &Self::Args, program: &mut Program);
+
+    /// The layout of the packed weight, where a plan wants one.
+    fn layout(_problem: &Self::Problem) -> Option<PackedLayout> {
+        None
+    }
+
+    /// The operators that pack `source`, a weight as the problem describes it, to the address of `target`.
+    fn pack(_problem: &Self::Problem, _source: &RawTensor, _target: &RawTensor, _program: &mut Program) {}
 }
 
 struct VendorKernel<O> {
@@ -50,22 +75,30 @@ impl<O: Vendor> Kernel<O> for VendorKernel<O> {
     }
 }
 
-/// Registers the row of an operator, `npu.aclnn.<op>`. Where CANN is not installed the row is there, for selection can be asked
+/// Registers the rows of an operator, `npu.aclnn.<op>`. Where CANN is not installed the row is there, for selection can be asked
 /// about machines that are elsewhere; where it is, and lacks an operator or is no good, the row is unavailable for that reason.
 pub(crate) fn register<O: Vendor>(
     registry: &mut Registry,
     cann: &Result<&'static Cann, LoadError>,
 ) -> Result<(), RegistryError> {
-    let spec = KernelSpec {
-        binding: "aclnn".to_owned(),
-        priority: PRIORITY,
-        needs: O::needs().library("CANN", Version::OLDEST),
-        ..KernelSpec::new(format!("npu.aclnn.{}", O::NAME), "aclnn", DeviceKind::Npu, &O::contracts())
-    };
-    if let Some(reason) = unavailable(O::OPERATIONS, cann) {
-        return registry.register_unavailable::<O>(spec, reason);
+    let reason = unavailable(O::OPERATIONS, cann);
+    for row in O::rows() {
+        let name = ["npu.aclnn", O::NAME].into_iter().chain(row.variant).collect::<Vec<_>>().join(".");
+        let spec = KernelSpec {
+            variant: row.variant.map(str::to_owned),
+            binding: "aclnn".to_owned(),
+            priority: PRIORITY,
+            needs: row.needs.library("CANN", Version::OLDEST),
+            deterministic: row.deterministic,
+            // Documented of no operator on these devices.
+            batch_invariant: false,
+            ..KernelSpec::new(name, "aclnn", DeviceKind::Npu, &row.contracts)
+        };
+        match reason.clone() {
+            Some(reason) => registry.register_unavailable::<O>(spec, reason)?,
+            None => drop(registry.register::<O, _>(Arc::new(VendorKernel::<O> { spec, operator: PhantomData }))?),
+        }
     }
-    drop(registry.register::<O, _>(Arc::new(VendorKernel::<O> { spec, operator: PhantomData }))?);
     Ok(())
 }
 

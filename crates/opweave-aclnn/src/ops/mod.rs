@@ -4,6 +4,7 @@
 //! Rows by family.
 
 mod activation;
+mod linear;
 mod normalization;
 mod softmax;
 
@@ -13,6 +14,7 @@ use opweave_registry::{Registry, RegistryError};
 /// Registers the rows of all families.
 pub(crate) fn register(registry: &mut Registry, cann: &Result<&'static Cann, LoadError>) -> Result<(), RegistryError> {
     activation::register(registry, cann)?;
+    linear::register(registry, cann)?;
     normalization::register(registry, cann)?;
     softmax::register(registry, cann)
 }

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod failures;
+mod operators;
 mod script;
 mod selection;
 mod stage;

@@ -6,11 +6,14 @@
 use std::fmt::Write as _;
 
 use opweave_contract::DynProblem;
-use opweave_contract::ops::activation::{Halves, SiluAndMul, SiluAndMulProblem};
+use opweave_contract::ops::activation::{
+    ActivationProduct, GeluTanhAndMul, GeluTanhAndMulProblem, Halves, SiluAndMul, SiluAndMulProblem,
+};
+use opweave_contract::ops::linear::{Linear, LinearActivation, LinearProblem, WeightForm};
 use opweave_contract::ops::normalization::{
     FusedAddRmsNorm, FusedAddRmsNormProblem, LayerNorm, LayerNormProblem, RmsNorm, RmsNormProblem, Sum, WeightMultiply,
 };
-use opweave_contract::ops::softmax::{Softmax, SoftmaxProblem};
+use opweave_contract::ops::softmax::{LogSoftmax, LogSoftmaxProblem, Softmax, SoftmaxProblem};
 use opweave_device::{BackendState, DeviceKey};
 use opweave_device_npu::{Cann, LoadError, Places};
 use opweave_registry::{Buckets, ExecutionMode, Reject, Verdict};
@@ -32,6 +35,11 @@ fn problems() -> Vec<DynProblem> {
         ..LayerNormProblem::new(4096, DType::F16)
     };
     let silu = |halves| SiluAndMulProblem { halves, ..SiluAndMulProblem::new(11008, DType::BF16) };
+    let gelu = |dtype, activation_product| GeluTanhAndMulProblem {
+        activation_product,
+        ..GeluTanhAndMulProblem::new(11008, dtype)
+    };
+    let linear = |dtype, bias_dtype| LinearProblem { bias_dtype, ..LinearProblem::new(4096, 11008, dtype) };
     let (f16, f32) = (Some(DType::F16), Some(DType::F32));
     vec![
         DynProblem::new::<RmsNorm>(norm(DType::F16, f16)),
@@ -48,7 +56,20 @@ fn problems() -> Vec<DynProblem> {
         DynProblem::new::<LayerNorm>(layer(f32, f16)),
         DynProblem::new::<SiluAndMul>(silu(Halves::Packed)),
         DynProblem::new::<SiluAndMul>(silu(Halves::Separate)),
+        DynProblem::new::<GeluTanhAndMul>(gelu(DType::BF16, ActivationProduct::F32)),
+        DynProblem::new::<GeluTanhAndMul>(gelu(DType::F16, ActivationProduct::RoundedActivation)),
+        DynProblem::new::<GeluTanhAndMul>(gelu(DType::F16, ActivationProduct::F32)),
         DynProblem::new::<Softmax>(SoftmaxProblem::new(32000, DType::BF16)),
+        DynProblem::new::<LogSoftmax>(LogSoftmaxProblem {
+            out_dtype: DType::F32,
+            ..LogSoftmaxProblem::new(32000, DType::BF16)
+        }),
+        DynProblem::new::<LogSoftmax>(LogSoftmaxProblem::new(32000, DType::BF16)),
+        DynProblem::new::<Linear>(linear(DType::BF16, None)),
+        DynProblem::new::<Linear>(LinearProblem { weight_form: WeightForm::Plain, ..linear(DType::F16, None) }),
+        DynProblem::new::<Linear>(linear(DType::F32, f32)),
+        DynProblem::new::<Linear>(linear(DType::BF16, Some(DType::BF16))),
+        DynProblem::new::<Linear>(LinearProblem { activation: LinearActivation::Silu, ..linear(DType::BF16, None) }),
     ]
 }
 

@@ -15,7 +15,16 @@ use opweave_tensor::DeviceId;
 use crate::script::runtime;
 use crate::stage::{double, run};
 
-const OPERATIONS: [&str; 5] = ["fused_add_rms_norm", "layer_norm", "rms_norm", "silu_and_mul", "softmax"];
+const OPERATIONS: [&str; 8] = [
+    "fused_add_rms_norm",
+    "gelu_tanh_and_mul",
+    "layer_norm",
+    "linear",
+    "log_softmax",
+    "rms_norm",
+    "silu_and_mul",
+    "softmax",
+];
 
 /// Runs the suites; a line for each operator, and one for each case that did not come out as it should.
 fn validate(mode: Mode) -> String {
@@ -26,7 +35,9 @@ fn validate(mode: Mode) -> String {
     let ground =
         Ground { registry: &registry, suites: &set, device: Ok(&opened), threads: None, interrupt: &interrupt };
     let config = Config {
-        operations: OPERATIONS.map(str::to_owned).to_vec(),
+        operations: std::env::var("OPWEAVE_SCRIPT_OPERATION")
+            .map_or_else(|_| OPERATIONS.map(str::to_owned).to_vec(), |one| vec![one]),
+        label: std::env::var("OPWEAVE_SCRIPT_LABEL").ok(),
         device: "npu:0".to_owned(),
         mode,
         revision: Some("test".to_owned()),

@@ -3,14 +3,13 @@
 
 //! `silu_and_mul` by `aclnnSwiGlu`.
 
-use opweave_contract::OpContract;
 use opweave_contract::ops::activation::{SILU_AND_MUL_F32, SiluAndMul, SiluAndMulArgs, SiluAndMulProblem};
 use opweave_registry::{Domain, Needs};
 use opweave_tensor::DType;
 
 use crate::operation::{Attributes, COPY, Operation, operation};
 use crate::program::Program;
-use crate::vendor::Vendor;
+use crate::vendor::{Row, Vendor};
 
 operation! {
     /// `out = swish(first half) * second half`, the halves of a dimension. Takes no tensor with gaps.
@@ -21,14 +20,13 @@ impl Vendor for SiluAndMul {
     const OPERATIONS: &'static [&'static Operation] = &[&SWI_GLU, &COPY];
 
     /// The activation is not rounded on its own.
-    fn contracts() -> Vec<&'static OpContract> {
-        vec![&SILU_AND_MUL_F32]
-    }
-
+    ///
     /// Gate and up stand in one tensor.
-    fn needs() -> Needs {
+    fn rows() -> Vec<Row> {
         let dtypes = [DType::F32, DType::F16, DType::BF16].map(|dtype| vec![Some(dtype)]).into();
-        Needs::default().with(Domain::DTypes(vec!["dtype"], dtypes)).with(Domain::Words("halves", vec!["packed"]))
+        let needs =
+            Needs::default().with(Domain::DTypes(vec!["dtype"], dtypes)).with(Domain::Words("halves", vec!["packed"]));
+        Row::only(&SILU_AND_MUL_F32, needs)
     }
 
     fn program(problem: &SiluAndMulProblem, args: &SiluAndMulArgs, program: &mut Program) {

@@ -3,7 +3,6 @@
 
 //! `fused_add_rms_norm` by `aclnnAddRmsNorm`.
 
-use opweave_contract::OpContract;
 use opweave_contract::ops::normalization::{
     FUSED_ADD_RMS_NORM_ROUNDED_AFTER_ROUNDING, FusedAddRmsNorm, FusedAddRmsNormArgs, FusedAddRmsNormProblem,
 };
@@ -12,7 +11,7 @@ use opweave_tensor::DType;
 
 use crate::operation::{Attributes, COPY, Operation, operation};
 use crate::program::Program;
-use crate::vendor::Vendor;
+use crate::vendor::{Row, Vendor};
 
 operation! {
     /// `xOut = x1 + x2`, `yOut = xOut / sqrt(mean(xOut^2) + epsilon) * gamma`, and the reciprocal root in f32.
@@ -23,14 +22,12 @@ impl Vendor for FusedAddRmsNorm {
     const OPERATIONS: &'static [&'static Operation] = &[&ADD_RMS_NORM, &COPY];
 
     /// In f16 the vendor's published kernel adds in f16, takes the norm of that, rounds it, and multiplies by the weight in f16.
-    fn contracts() -> Vec<&'static OpContract> {
-        vec![&FUSED_ADD_RMS_NORM_ROUNDED_AFTER_ROUNDING]
-    }
-
+    ///
     /// As of `rms_norm`; the weight has the dtype of the input.
-    fn needs() -> Needs {
+    fn rows() -> Vec<Row> {
         let f16 = Some(DType::F16);
-        Needs::default().with(Domain::DTypes(vec!["dtype", "weight_dtype"], vec![vec![f16, f16]]))
+        let needs = Needs::default().with(Domain::DTypes(vec!["dtype", "weight_dtype"], vec![vec![f16, f16]]));
+        Row::only(&FUSED_ADD_RMS_NORM_ROUNDED_AFTER_ROUNDING, needs)
     }
 
     fn program(problem: &FusedAddRmsNormProblem, args: &FusedAddRmsNormArgs, program: &mut Program) {

@@ -3,14 +3,13 @@
 
 //! `rms_norm` by `aclnnRmsNorm`.
 
-use opweave_contract::OpContract;
 use opweave_contract::ops::normalization::{RMS_NORM_F32, RmsNorm, RmsNormArgs, RmsNormProblem};
 use opweave_registry::{Domain, Needs};
 use opweave_tensor::DType;
 
 use crate::operation::{Attributes, COPY, Operation, operation};
 use crate::program::Program;
-use crate::vendor::Vendor;
+use crate::vendor::{Row, Vendor};
 
 operation! {
     /// `yOut = x / sqrt(mean(x^2) + epsilon) * gamma`, and the reciprocal root in f32 beside it.
@@ -21,16 +20,14 @@ impl Vendor for RmsNorm {
     const OPERATIONS: &'static [&'static Operation] = &[&RMS_NORM, &COPY];
 
     /// The vendor's published kernel multiplies the weight in f32 and rounds once.
-    fn contracts() -> Vec<&'static OpContract> {
-        vec![&RMS_NORM_F32]
-    }
-
+    ///
     /// The weight must be there. The kernel squares in f32 as it is, so that of the vendor's three dtypes only f16 has no row whose
     /// squares overflow, which the contract forbids.
-    fn needs() -> Needs {
+    fn rows() -> Vec<Row> {
         let f16 = Some(DType::F16);
-        Needs::default()
-            .with(Domain::DTypes(vec!["dtype", "weight_dtype"], vec![vec![f16, f16], vec![f16, Some(DType::F32)]]))
+        let needs = Needs::default()
+            .with(Domain::DTypes(vec!["dtype", "weight_dtype"], vec![vec![f16, f16], vec![f16, Some(DType::F32)]]));
+        Row::only(&RMS_NORM_F32, needs)
     }
 
     fn program(problem: &RmsNormProblem, args: &RmsNormArgs, program: &mut Program) {

@@ -3,10 +3,12 @@
 
 //! Rows of the softmax family.
 
+mod common;
+mod log_softmax;
 #[expect(clippy::module_inception, reason = "the operator has the name of its family")]
 mod softmax;
 
-use opweave_contract::ops::softmax::Softmax;
+use opweave_contract::ops::softmax::{LogSoftmax, Softmax};
 use opweave_device_npu::{Cann, LoadError};
 use opweave_registry::{Registry, RegistryError};
 
@@ -14,5 +16,6 @@ use crate::vendor;
 
 /// Registers the rows of the family.
 pub(super) fn register(registry: &mut Registry, cann: &Result<&'static Cann, LoadError>) -> Result<(), RegistryError> {
+    vendor::register::<LogSoftmax>(registry, cann)?;
     vendor::register::<Softmax>(registry, cann)
 }

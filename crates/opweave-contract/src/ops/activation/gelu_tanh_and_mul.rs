@@ -67,5 +67,15 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.gelu_tanh_and_mul.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.gelu_tanh_and_mul", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.gelu_tanh_and_mul", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl {
+            name: "npu.aclnn.gelu_tanh_and_mul",
+            solution: "npu.aclnn",
+            libraries: &[crate::LibraryDecl::CANN],
+        },
+        ImplementationDecl {
+            name: "npu.aclnn.gelu_tanh_and_mul.rounded",
+            solution: "npu.aclnn",
+            libraries: &[crate::LibraryDecl::CANN],
+        },
     ],
 );

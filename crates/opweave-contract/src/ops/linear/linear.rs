@@ -71,5 +71,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.linear.avx512", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.native.linear.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.linear", solution: "cpu.reference", libraries: &[] },
+        ImplementationDecl { name: "npu.aclnn.linear", solution: "npu.aclnn", libraries: &[crate::LibraryDecl::CANN] },
     ],
 );

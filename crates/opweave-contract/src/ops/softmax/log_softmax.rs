@@ -60,5 +60,10 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.log_softmax.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.log_softmax", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.log_softmax", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl {
+            name: "npu.aclnn.log_softmax",
+            solution: "npu.aclnn",
+            libraries: &[crate::LibraryDecl::CANN],
+        },
     ],
 );

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright 2026 The opweave authors
+
+//! Every function of the vendor's that a row calls, told to fail: an error that says which and how, and nothing left behind.
+
+use crate::stage::{Met, double, run};
+
+/// An operator, cases of its suite, and the vendor's operators that these call.
+const CALLS: &[(&str, &str, &[&str])] = &[
+    ("fused_add_rms_norm", "*f16*", &["aclnnAddRmsNorm"]),
+    ("gelu_tanh_and_mul", "t5_h137_*_packed", &["aclnnGeGluV3"]),
+    ("layer_norm", "*f16*", &["aclnnLayerNorm"]),
+    ("linear", "t5_k107_n45_*_packed", &["aclnnNpuFormatCast", "aclnnMatmulWeightNz", "aclnnMatmul"]),
+    ("linear", "t5_k107_n45_f32_none", &["aclnnAddmm"]),
+    ("log_softmax", "t4_h97_*_cool", &["aclnnCast", "aclnnAmax", "aclnnSub", "aclnnDivs", "aclnnLogSoftmax"]),
+    ("silu_and_mul", "t5_h137_*_packed", &["aclnnSwiGlu"]),
+    ("softmax", "t4_h97_*_cool", &["aclnnSoftmax"]),
+];
+
+fn meet(operation: &str, label: &str, fail: &str) -> Met {
+    let (operation, label) = (("OPWEAVE_SCRIPT_OPERATION", operation), ("OPWEAVE_SCRIPT_LABEL", label));
+    run("suites::the_suites", double(), &[operation, label, ("OPWEAVE_DOUBLE_FAIL", fail)])
+}
+
+fn clean(met: &Met, what: &str) {
+    let rest: Vec<&str> = met.report.lines().filter(|line| *line != "end").collect();
+    assert!(rest.is_empty() && met.report.contains("end"), "{what}: {rest:?}");
+}
+
+#[test]
+fn either_phase_of_every_operator_fails_by_its_name_and_leaves_nothing() {
+    for (operation, label, symbols) in CALLS {
+        let met = meet(operation, label, "");
+        assert!(!met.said.contains("bad"), "{operation}: {}", met.said);
+        for symbol in *symbols {
+            for (function, status) in [(format!("{symbol}GetWorkspaceSize"), 161_002), ((*symbol).to_owned(), 561_103)]
+            {
+                let met = meet(operation, label, &format!("{function}={status}"));
+                for word in ["bad", function.as_str(), &status.to_string()] {
+                    assert!(met.said.contains(word), "{operation}, {function}: `{word}` is not in: {}", met.said);
+                }
+                clean(&met, &function);
+            }
+        }
+    }
+}
+
+/// Packing has memory of its own: whichever allocation of a case fails, the case says so and all others are freed.
+#[test]
+fn no_memory_at_any_moment_of_a_packed_case_leaves_nothing() {
+    let mut said = 0;
+    for call in 1..24 {
+        let met = meet("linear", "t5_k107_n45_f16_f16_packed", &format!("aclrtMalloc:{call}=207001"));
+        let failed = met.said.contains("bad");
+        assert!(!failed || met.said.contains("cannot allocate"), "{call}: {}", met.said);
+        said += usize::from(failed);
+        clean(&met, &format!("aclrtMalloc:{call}"));
+    }
+    assert!(said > 4, "only {said} allocations were met");
+}
