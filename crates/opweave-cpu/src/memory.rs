@@ -21,10 +21,10 @@ pub(crate) fn streams(rows: usize, row_bytes: usize, out: Rows, inputs: &[Rows])
     exceeds_caches(rows, row_bytes) && inputs.iter().all(|input| input.data != out.data)
 }
 
-/// Whether vectors of `T` from `out` on may be written past the caches: [`Elem::store`] wants them aligned then.
+/// Whether vectors of `T` from `out` on can be written past the caches: [`Elem::store`] wants them aligned then.
 #[inline(always)]
 pub(crate) fn is_vector_aligned<S: Simd, T>(out: *const T) -> bool {
-    (out as usize).is_multiple_of(S::LANES * size_of::<T>())
+    S::STREAMS && (out as usize).is_multiple_of(S::LANES * size_of::<T>())
 }
 
 /// Reads `S::LANES` elements if `FULL`, else the first `n`, with zeros after them.

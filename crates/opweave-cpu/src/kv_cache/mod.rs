@@ -146,7 +146,7 @@ impl<K: Store> Part<'_, K> {
     /// # Safety
     /// - The row, the page and the offset in it exist, and nobody else accesses that slot.
     #[inline(always)]
-    unsafe fn row<S: Simd>(&self, s: S, tensor: &Paged, row: usize, page: usize, offset: usize, memo: &mut Memo<S>) {
+    unsafe fn row<S: Simd>(&self, s: S, tensor: &Paged, row: usize, page: usize, offset: usize, memo: &mut Memo) {
         let (heads, width) = (self.call.heads, tensor.width);
         // SAFETY: the caller's clause: all that follows is within the row and the page.
         unsafe {

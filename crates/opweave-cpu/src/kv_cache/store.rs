@@ -11,7 +11,7 @@ use super::{Paged, ScatterCall};
 use crate::bytes;
 use crate::quantization::encode::{Bounds, Coding, Row, encode, table_of};
 use crate::quantization::magnitude::Activation;
-use crate::simd::{Elem, Simd};
+use crate::simd::{CodeTable, Elem, Simd};
 
 /// Stores consecutive elements.
 pub(super) trait Store: Copy + Sync {
@@ -37,20 +37,20 @@ pub(super) trait Store: Copy + Sync {
         to: *mut Self::To,
         n: usize,
         stream: bool,
-        memo: &mut Memo<S>,
+        memo: &mut Memo,
     );
 }
 
 /// The table of the scale that was last used.
-pub(super) struct Memo<S: Simd> {
+pub(super) struct Memo {
     scale: u32,
-    table: Option<S::CodeTable>,
+    table: Option<CodeTable>,
 }
 
 /// Elements of a head for which a table would be worth making anew.
 const WORTH_A_TABLE: usize = 1024;
 
-impl<S: Simd> Memo<S> {
+impl Memo {
     /// Nothing yet: no scale that has a table is zero.
     pub(super) fn new() -> Self {
         Memo { scale: 0, table: None }
@@ -58,7 +58,7 @@ impl<S: Simd> Memo<S> {
 
     /// The table, if it is there or `worth` making.
     #[inline(always)]
-    fn table<T: Elem>(&mut self, s: S, coding: Coding, worth: bool) -> Option<S::CodeTable> {
+    fn table<S: Simd, T: Elem>(&mut self, s: S, coding: Coding, worth: bool) -> Option<&CodeTable> {
         let scale = coding.scale.to_bits();
         if scale != self.scale {
             if !worth {
@@ -66,7 +66,7 @@ impl<S: Simd> Memo<S> {
             }
             *self = Memo { scale, table: table_of::<S, T, F8E4M3>(s, coding) };
         }
-        self.table
+        self.table.as_ref()
     }
 }
 
@@ -99,7 +99,7 @@ impl<T: Elem> Store for Copied<T> {
         to: *mut T,
         n: usize,
         stream: bool,
-        _: &mut Memo<S>,
+        _: &mut Memo,
     ) {
         let n = n * size_of::<T>();
         // SAFETY: the trait's clauses. What follows in the source is most often the next to be read.
@@ -139,7 +139,7 @@ impl<T: Activation> Store for Codes<T> {
         to: *mut F8E4M3,
         n: usize,
         stream: bool,
-        memo: &mut Memo<S>,
+        memo: &mut Memo,
     ) {
         // SAFETY: the trait's clauses; there is one scale, or one for each head.
         unsafe {
@@ -147,7 +147,7 @@ impl<T: Activation> Store for Codes<T> {
             // A scale that is not a positive number is never bounded, or has no reciprocal that would do.
             let coding = Coding { scale, lowest: f32::NEG_INFINITY, zero_point: None };
             let bounds = Bounds::LargestCode(F8E4M3::MAX.to_f32());
-            let table = memo.table::<T>(s, coding, !self.per_head || n >= WORTH_A_TABLE);
+            let table = memo.table::<S, T>(s, coding, !self.per_head || n >= WORTH_A_TABLE);
             let row = Row { width: n, bounds, stream, next: from.wrapping_add(n), lines: size_of::<T>() };
             encode::<S, T, F8E4M3, false>(s, from, to, coding, table, row);
         }

@@ -6,6 +6,9 @@
 //! The norm never reaches memory. It is formed a block of columns at a time in a buffer on the stack, by the loops of the norm
 //! itself, so that its bits are the norm's. A row that fits one block is normalised once; the blocks of a wider one twice, for
 //! the largest magnitude and for the codes.
+//!
+//! Each of these passes is a function of its own, and no type of codes comes into that of the norm: for every pair of types, and
+//! every kind of source, they took a third of the time in which the crate compiles.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -23,7 +26,7 @@ use crate::quantization::encode::{Bounds, Coding, Row, encode, table_of};
 use crate::quantization::magnitude::{Activation, largest_magnitude};
 use crate::quantization::{ScaleRule, by_types};
 use crate::rows::{RowKernel, for_each_row};
-use crate::simd::{Code, Elem, Isa, Simd};
+use crate::simd::{Code, Elem, Isa, Simd, SimdOp};
 
 /// One call: the codes and the scale of each row of a norm.
 #[derive(Clone, Copy, Debug)]
@@ -144,8 +147,8 @@ where
             // SAFETY: the trait's clause: this is a row of the call; a block has at most `BLOCK` columns, which are filled
             // before they are read.
             unsafe {
-                let segment = Segment { source, finish: self.weight, out: std::ptr::null_mut::<T>() };
-                let factor = match statistic.inverse(segment.sum_of_squares(s, width, None), width) {
+                let squares = s.run(Squares::<T, Src> { source, width, types: PhantomData });
+                let factor = match statistic.inverse(squares, width) {
                     Some(single) => Factor::Single(single),
                     None => Factor::Double(inverse(source, width, statistic)),
                 };
@@ -153,11 +156,11 @@ where
                 let mut largest = 0;
                 for column in (0..width).step_by(BLOCK) {
                     let n = BLOCK.min(width - column);
-                    let weight = self.weight.at(column);
-                    if whole {
-                        fill::<S, T, V, _, _>(s, source, weight, values, n, factor, round);
+                    let finish = self.weight.at(column);
+                    if whole || !Src::KEEPS {
+                        s.run(Fill { source: source.at(column), finish, out: values, n, factor, round });
                     } else {
-                        fill::<S, T, V, _, _>(s, Unkept(source.at(column)), weight, values, n, factor, round);
+                        s.run(Fill { source: Unkept(source.at(column)), finish, out: values, n, factor, round });
                     }
                     // Magnitudes in the order of their bits, NaN above all.
                     largest = largest.max(largest_magnitude(s, values, n, None).to_bits());
@@ -170,8 +173,8 @@ where
                 for column in (0..width).step_by(BLOCK) {
                     let n = BLOCK.min(width - column);
                     if !whole {
-                        let weight = self.weight.at(column);
-                        fill::<S, T, V, _, _>(s, source.at(column), weight, values, n, factor, round);
+                        let finish = self.weight.at(column);
+                        s.run(Fill { source: source.at(column), finish, out: values, n, factor, round });
                     }
                     let part = Row { width: n, bounds, stream: self.stream, next: values, lines: 0 };
                     encode::<S, V, C, false>(
@@ -179,7 +182,7 @@ where
                         values.cast_const(),
                         out.row::<C>(row).add(column),
                         coding,
-                        table,
+                        table.as_ref(),
                         part,
                     );
                 }
@@ -191,10 +194,49 @@ where
     }
 }
 
-/// The norm of `n` columns, as `V`: the activation's type or f32.
-///
+/// The sum of squares of a row. Whoever makes one has `width` columns that are valid in the source.
+struct Squares<T, Src> {
+    source: Src,
+    width: usize,
+    types: PhantomData<fn(T)>,
+}
+
+impl<T: Elem, Src: Source> SimdOp for Squares<T, Src> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) -> f64 {
+        let finish = Weight::<T>::new(None, false);
+        let segment = Segment { source: self.source, finish, out: std::ptr::null_mut::<T>() };
+        // SAFETY: whoever made this has the clause.
+        unsafe { segment.sum_of_squares(s, self.width, None) }
+    }
+}
+
+/// The norm of `n` columns, as `V`: the activation's type or f32. Whoever makes one has `n` columns that are valid in `source`,
+/// `finish` and `out`.
+struct Fill<T, V, Src> {
+    source: Src,
+    finish: Weight<T>,
+    out: *mut V,
+    n: usize,
+    factor: Factor,
+    round: bool,
+}
+
+impl<T: Elem, V: Elem, Src: Source> SimdOp for Fill<T, V, Src> {
+    type Output = ();
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) {
+        let Fill { source, finish, out, n, factor, round } = self;
+        // SAFETY: whoever made this has the clauses.
+        unsafe { fill::<S, T, V, _, _>(s, source, finish, out, n, factor, round) }
+    }
+}
+
 /// # Safety
-/// - `n` columns are valid in `source`, `finish` and `out`.
+/// - As for [`Fill`].
 #[inline(always)]
 unsafe fn fill<S: Simd, T: Elem, V: Elem, Src: Source, F: Finish>(
     s: S,

@@ -12,6 +12,8 @@ use crate::simd::{Elem, Simd};
 pub(super) trait Source: Copy {
     /// Whether values are products, which f32 rounds coarsely, or to zero, where they are below its normal range.
     const PRODUCT: bool = false;
+    /// Whether [`Source::keep`] does anything.
+    const KEEPS: bool = false;
 
     /// The values at `i..i + n`.
     ///
@@ -147,6 +149,8 @@ pub(super) struct Sum<T> {
 }
 
 impl<T: Elem> Source for Sum<T> {
+    const KEEPS: bool = true;
+
     #[inline(always)]
     unsafe fn load<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize) -> S::F32 {
         // SAFETY: the trait's clause.

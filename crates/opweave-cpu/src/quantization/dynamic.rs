@@ -95,7 +95,8 @@ impl<T: Activation, C: Code + Elem> RowKernel for Body<T, C> {
                 };
                 let bounds = Bounds::Known(scale.is_finite());
                 let row = Row { width, bounds, stream: self.stream, next, lines: size_of::<T>().div_ceil(2) };
-                encode::<S, T, C, false>(s, from, to, coding, table_of::<S, T, C>(s, coding), row);
+                let table = table_of::<S, T, C>(s, coding);
+                encode::<S, T, C, false>(s, from, to, coding, table.as_ref(), row);
             }
         }
         if self.stream {

@@ -2,12 +2,17 @@
 // Copyright 2026 The opweave authors
 
 //! Numbers to codes under a scale.
+//!
+//! What works on whole rows here is a function of its own, so that there is one of it for each pair of types, and not one in every body
+//! that quantises.
+
+use std::marker::PhantomData;
 
 use opweave_tensor::DType;
 
 use super::magnitude::{Activation, largest_magnitude};
 use crate::memory::{CACHE_LINE, is_vector_aligned};
-use crate::simd::{Code, CodeKind, CodeTable, Elem, Simd, prescale};
+use crate::simd::{Code, CodeKind, CodeTable, Elem, Simd, SimdOp, prescale};
 
 /// What turns a number into a code.
 #[derive(Clone, Copy, Debug)]
@@ -149,15 +154,29 @@ pub(crate) struct Row<T> {
     pub(crate) lines: usize,
 }
 
+/// Whether the instruction set has use for a table from T to C.
+const fn has_tables<S: Simd, T: Elem, C: Code>() -> bool {
+    S::TABLES && T::NARROW && !matches!(C::KIND, CodeKind::I8)
+}
+
 /// The table for codes under `scale`, where the instruction set has use for one and there is one.
 #[inline(always)]
-pub(crate) fn table_of<S: Simd, T: Elem, C: Code>(s: S, coding: Coding) -> Option<S::CodeTable> {
-    let has_tables = const { S::TABLES && T::NARROW && !matches!(C::KIND, CodeKind::I8) };
-    if !has_tables {
-        return None;
+pub(crate) fn table_of<S: Simd, T: Elem, C: Code>(s: S, coding: Coding) -> Option<CodeTable> {
+    if has_tables::<S, T, C>() { s.run(Table { scale: coding.scale, types: PhantomData::<fn(T, C)> }) } else { None }
+}
+
+struct Table<T, C> {
+    scale: f32,
+    types: PhantomData<fn(T, C)>,
+}
+
+impl<T: Elem, C: Code> SimdOp for Table<T, C> {
+    type Output = Option<CodeTable>;
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, _: S) -> Option<CodeTable> {
+        CodeTable::new(T::DTYPE, C::KIND, self.scale)
     }
-    let table = CodeTable::new(T::DTYPE, C::KIND, coding.scale)?;
-    Some(s.code_table::<T, C>(&table))
 }
 
 /// Encodes a row of elements. With `ONCE`, its scale is likely to be one of those for which a single multiplication does.
@@ -174,15 +193,53 @@ pub(crate) unsafe fn encode<S: Simd, T: Activation, C: Code + Elem, const ONCE: 
     input: *const T,
     out: *mut C,
     coding: Coding,
+    table: Option<&CodeTable>,
+    row: Row<T>,
+) {
+    // What has as many bits as f32, and i8 with its many ties, would fail too often.
+    if const { ONCE && T::NARROW && !matches!(C::KIND, CodeKind::I8) } {
+        s.run(Encode::<T, C, true> { input, out, coding, table, row });
+    } else {
+        s.run(Encode::<T, C, false> { input, out, coding, table, row });
+    }
+}
+
+/// [`encode`], whose clauses hold wherever one is made.
+struct Encode<'a, T, C, const ONCE: bool> {
+    input: *const T,
+    out: *mut C,
+    coding: Coding,
+    table: Option<&'a CodeTable>,
+    row: Row<T>,
+}
+
+impl<T: Activation, C: Code + Elem, const ONCE: bool> SimdOp for Encode<'_, T, C, ONCE> {
+    type Output = ();
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) {
+        let Encode { input, out, coding, table, row } = self;
+        let table = match table {
+            Some(table) if has_tables::<S, T, C>() => Some(s.code_table::<T, C>(table)),
+            _ => None,
+        };
+        // SAFETY: the clauses of `encode`, which alone makes one.
+        unsafe { encode_row::<S, T, C, ONCE>(s, input, out, coding, table, row) }
+    }
+}
+
+/// # Safety
+/// - As for [`encode`].
+#[inline(always)]
+unsafe fn encode_row<S: Simd, T: Activation, C: Code + Elem, const ONCE: bool>(
+    s: S,
+    input: *const T,
+    out: *mut C,
+    coding: Coding,
     table: Option<S::CodeTable>,
     row: Row<T>,
 ) {
     let Row { width, .. } = row;
-    // What has as many bits as f32, and i8 with its many ties, would fail too often.
-    if const { ONCE && (!T::NARROW || matches!(C::KIND, CodeKind::I8)) } {
-        // SAFETY: the caller's clauses.
-        return unsafe { encode::<S, T, C, false>(s, input, out, coding, table, row) };
-    }
     let stream = row.stream && is_vector_aligned::<S, C>(out);
     // A whole line of codes at a time: streamed halves would have to be combined on their way out.
     let step = CACHE_LINE;
@@ -232,6 +289,25 @@ pub(crate) unsafe fn encode<S: Simd, T: Activation, C: Code + Elem, const ONCE: 
 /// - As for [`line_of_products`].
 #[inline(always)]
 unsafe fn line_of_quotients<S: Simd, T: Elem, C: Code + Elem, const STREAM: bool>(
+    s: S,
+    input: *const T,
+    out: *mut C,
+    coding: Coding,
+) {
+    // A loop for either: with the question in it, plain Rust takes three times as long.
+    // SAFETY: the caller's clauses.
+    unsafe {
+        match coding.zero_point {
+            Some(_) => quotients_of_line::<S, T, C, STREAM>(s, input, out, coding),
+            None => quotients_of_line::<S, T, C, STREAM>(s, input, out, Coding { zero_point: None, ..coding }),
+        }
+    }
+}
+
+/// # Safety
+/// - As for [`line_of_products`].
+#[inline(always)]
+unsafe fn quotients_of_line<S: Simd, T: Elem, C: Code + Elem, const STREAM: bool>(
     s: S,
     input: *const T,
     out: *mut C,

@@ -110,7 +110,7 @@ impl<T: Activation, C: Code + Elem> RowKernel for Body<T, C> {
                 let bounds = if T::NARROW { Bounds::LargestCode(self.largest_code) } else { Bounds::Known(false) };
                 let next = if T::NARROW { from.wrapping_add(BLOCK) } else { from };
                 let part = Row { width, bounds, stream: self.stream, next, lines: size_of::<T>() };
-                encode::<S, T, C, true>(s, from, self.out.row::<C>(row).add(column), self.coding, table, part);
+                encode::<S, T, C, true>(s, from, self.out.row::<C>(row).add(column), self.coding, table.as_ref(), part);
             }
         }
         if self.stream {

@@ -6,7 +6,7 @@
 use half::{bf16, f16};
 
 use crate::memory::CACHE_LINE;
-use crate::simd::{Elem, Simd};
+use crate::simd::{Elem, Simd, SimdOp};
 
 /// An activation's type, seen as bits.
 pub(crate) trait Activation: Elem {
@@ -111,6 +111,30 @@ pub(crate) unsafe fn largest_magnitude<S: Simd, T: Activation>(
     width: usize,
     next: Option<*const T>,
 ) -> f32 {
+    s.run(Largest { p, width, next })
+}
+
+/// [`largest_magnitude`], whose clauses hold wherever one is made.
+struct Largest<T> {
+    p: *const T,
+    width: usize,
+    next: Option<*const T>,
+}
+
+impl<T: Activation> SimdOp for Largest<T> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) -> f32 {
+        // SAFETY: the clause of `largest_magnitude`, which alone makes one.
+        unsafe { largest(s, self.p, self.width, self.next) }
+    }
+}
+
+/// # Safety
+/// - As for [`largest_magnitude`].
+#[inline(always)]
+unsafe fn largest<S: Simd, T: Activation>(s: S, p: *const T, width: usize, next: Option<*const T>) -> f32 {
     let step = T::PER_LANE * S::LANES;
     if width < step {
         let mut largest = 0;

@@ -3,11 +3,13 @@
 
 //! The cosines and sines of one token, as the loops over its heads read them.
 
+use std::marker::PhantomData;
+
 use half::{bf16, f16};
 use opweave_tensor::DType;
 
-use super::RotaryCall;
-use crate::simd::{Elem, Simd};
+use super::{CosSin, RotaryCall};
+use crate::simd::{Elem, Simd, SimdOp};
 
 /// Pairs that are turned at a time: those of heads of 512 features, more than any model's.
 pub(super) const CHUNK: usize = 256;
@@ -68,14 +70,10 @@ impl<'a> Angles<'a> {
         }
         if self.held != Some((self.position, first)) {
             self.held = Some((self.position, first));
-            let (cosines, sines) = (self.cosines.as_mut_ptr(), self.sines.as_mut_ptr());
-            // SAFETY: the caller's clause: cosines from `first` on and sines `pairs` behind them; the buffers have room.
-            unsafe {
-                match self.call.cache.dtype {
-                    DType::F16 => self.widen::<S, T, f16>(s, row.cast(), first, count, cosines, sines),
-                    DType::BF16 => self.widen::<S, T, bf16>(s, row.cast(), first, count, cosines, sines),
-                    _ => self.widen::<S, T, f32>(s, row.cast(), first, count, cosines, sines),
-                }
+            let &RotaryCall { cache: CosSin { dtype, .. }, rounded, .. } = self.call;
+            // Cosines from `first` on and sines `pairs` behind them, by the caller's clause; the buffers have room.
+            for (from, to) in [(first, self.cosines.as_mut_ptr()), (pairs + first, self.sines.as_mut_ptr())] {
+                s.run(Widen::<T> { row, dtype, rounded, from, count, to, types: PhantomData });
             }
             if self.call.interleaved {
                 spread(&mut self.cosines, count, 1.0);
@@ -84,34 +82,55 @@ impl<'a> Angles<'a> {
         }
         (self.cosines.as_ptr(), self.sines.as_ptr())
     }
+}
 
-    /// # Safety
-    /// - As for [`Self::chunk`]; `C` is the cache's dtype, and both targets have room for `count` elements.
+/// Brings some elements of a row of the cache to f32, rounded to T where that is asked for. Whoever makes one has a row that is
+/// valid to read there, and room for as many numbers.
+struct Widen<T> {
+    row: *const u8,
+    dtype: DType,
+    rounded: bool,
+    from: usize,
+    count: usize,
+    to: *mut f32,
+    types: PhantomData<fn(T)>,
+}
+
+impl<T: Elem> SimdOp for Widen<T> {
+    type Output = ();
+
     #[inline(always)]
-    unsafe fn widen<S: Simd, T: Elem, C: Elem>(
-        &self,
-        s: S,
-        row: *const C,
-        first: usize,
-        count: usize,
-        cosines: *mut f32,
-        sines: *mut f32,
-    ) {
-        let pairs = self.call.rotary_dim / 2;
-        let rounded = T::NARROW && self.call.rounded;
-        for (from, to) in [(first, cosines), (pairs + first, sines)] {
-            let mut i = 0;
-            // SAFETY: the caller's clause, by the loop's bounds.
-            unsafe {
-                while i + S::LANES <= count {
-                    let v = C::load(s, row.add(from + i));
-                    s.store_f32::<false>(to.add(i), if rounded { T::round(s, v) } else { v });
-                    i += S::LANES;
-                }
-                if i < count {
-                    let v = C::load_tail(s, row.add(from + i), count - i);
-                    f32::store_tail(s, to.add(i), count - i, if rounded { T::round(s, v) } else { v });
-                }
+    fn eval<S: Simd>(self, s: S) {
+        // SAFETY: whoever made this has the clauses; each arm names the dtype of the cache.
+        unsafe {
+            match self.dtype {
+                DType::F16 => self.of::<S, f16>(s),
+                DType::BF16 => self.of::<S, bf16>(s),
+                _ => self.of::<S, f32>(s),
+            }
+        }
+    }
+}
+
+impl<T: Elem> Widen<T> {
+    /// # Safety
+    /// - As whoever makes a [`Widen`] says; `C` is the cache's dtype.
+    #[inline(always)]
+    unsafe fn of<S: Simd, C: Elem>(&self, s: S) {
+        let Widen { row, from, count, to, .. } = *self;
+        let rounded = T::NARROW && self.rounded;
+        let mut i = 0;
+        // SAFETY: the caller's clause, by the loop's bounds.
+        unsafe {
+            let row = row.cast::<C>().add(from);
+            while i + S::LANES <= count {
+                let v = C::load(s, row.add(i));
+                s.store_f32::<false>(to.add(i), if rounded { T::round(s, v) } else { v });
+                i += S::LANES;
+            }
+            if i < count {
+                let v = C::load_tail(s, row.add(i), count - i);
+                f32::store_tail(s, to.add(i), count - i, if rounded { T::round(s, v) } else { v });
             }
         }
     }

@@ -66,6 +66,7 @@ impl Simd for Avx2 {
     const LANES: usize = LANES;
     const FUSED: bool = true;
     const SPECIALISE: bool = true;
+    const STREAMS: bool = true;
     type F32 = __m256;
     type Bits = __m256i;
     type CodeTable = ();
@@ -73,6 +74,7 @@ impl Simd for Avx2 {
     #[inline]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
         #[target_feature(enable = "avx2,fma,f16c")]
+        #[inline(never)]
         fn enter<O: SimdOp>(s: Avx2, op: O) -> O::Output {
             op.eval(s)
         }

@@ -208,6 +208,7 @@ impl Simd for Avx512 {
     const LANES: usize = LANES;
     const FUSED: bool = true;
     const SPECIALISE: bool = true;
+    const STREAMS: bool = true;
     type F32 = __m512;
     type Bits = __m512i;
     type CodeTable = code::Table;
@@ -216,6 +217,7 @@ impl Simd for Avx512 {
     #[inline]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
         #[target_feature(enable = "avx512f,avx512bf16,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
+        #[inline(never)]
         fn enter<O: SimdOp>(s: Avx512, op: O) -> O::Output {
             op.eval(s)
         }

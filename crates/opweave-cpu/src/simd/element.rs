@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use opweave_tensor::{Element, F8E4M3, F8E5M2};
 
 use super::code::portable::narrow;
-use super::{Code, Simd};
+use super::{Code, Simd, SimdOp};
 
 /// A storage type that kernels widen to f32, compute in, and round back to.
 ///
@@ -81,12 +81,9 @@ pub trait Elem: Element + Default {
     #[inline(always)]
     unsafe fn load_tail<S: Simd>(s: S, p: *const Self, n: usize) -> S::F32 {
         debug_assert!(n < S::LANES && S::LANES <= MAX_LANES);
-        let mut buffer = [Self::default(); MAX_LANES];
-        // SAFETY: the caller's clause; the buffer holds more than `n` elements, and `LANES` to load.
-        unsafe {
-            std::ptr::copy_nonoverlapping(p, buffer.as_mut_ptr(), n);
-            Self::load(s, buffer.as_ptr())
-        }
+        let lanes = s.run(LoadTail { p, n });
+        // SAFETY: the buffer holds as many numbers as the widest vector.
+        unsafe { s.load_f32(lanes.as_ptr()) }
     }
 
     /// Rounds and writes the first `n < S::LANES` lanes.
@@ -96,11 +93,51 @@ pub trait Elem: Element + Default {
     #[inline(always)]
     unsafe fn store_tail<S: Simd>(s: S, p: *mut Self, n: usize, v: S::F32) {
         debug_assert!(n < S::LANES && S::LANES <= MAX_LANES);
-        let mut buffer = [Self::default(); MAX_LANES];
-        // SAFETY: the buffer holds `LANES` elements; the caller's clause for the copy.
+        let mut lanes = [0.0; MAX_LANES];
+        // SAFETY: the buffer holds as many numbers as the widest vector.
+        unsafe { s.store_f32::<false>(lanes.as_mut_ptr(), v) };
+        s.run(StoreTail { p, n, lanes });
+    }
+}
+
+/// [`Elem::load_tail`], whose clause holds wherever one is made: a function of its own, since every loop ends in one.
+struct LoadTail<T> {
+    p: *const T,
+    n: usize,
+}
+
+impl<T: Elem> SimdOp for LoadTail<T> {
+    type Output = [f32; MAX_LANES];
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) -> [f32; MAX_LANES] {
+        let (mut buffer, mut lanes) = ([T::default(); MAX_LANES], [0.0; MAX_LANES]);
+        // SAFETY: the clause of `load_tail`, which alone makes one; the buffers hold more than `n` elements, and `LANES`.
         unsafe {
-            Self::store::<S, false>(s, buffer.as_mut_ptr(), v);
-            std::ptr::copy_nonoverlapping(buffer.as_ptr(), p, n);
+            std::ptr::copy_nonoverlapping(self.p, buffer.as_mut_ptr(), self.n);
+            s.store_f32::<false>(lanes.as_mut_ptr(), T::load(s, buffer.as_ptr()));
+        }
+        lanes
+    }
+}
+
+/// [`Elem::store_tail`] likewise.
+struct StoreTail<T> {
+    p: *mut T,
+    n: usize,
+    lanes: [f32; MAX_LANES],
+}
+
+impl<T: Elem> SimdOp for StoreTail<T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn eval<S: Simd>(self, s: S) {
+        let mut buffer = [T::default(); MAX_LANES];
+        // SAFETY: the clause of `store_tail`, which alone makes one; the buffers hold `LANES` elements.
+        unsafe {
+            T::store::<S, false>(s, buffer.as_mut_ptr(), s.load_f32(self.lanes.as_ptr()));
+            std::ptr::copy_nonoverlapping(buffer.as_ptr(), self.p, self.n);
         }
     }
 }

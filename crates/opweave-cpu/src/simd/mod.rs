@@ -55,8 +55,10 @@ pub trait Simd: Copy + Send + Sync + 'static {
     const FUSED: bool;
     /// Whether loops are worth compiling once for each kind of parameters, which costs build time and code.
     const SPECIALISE: bool;
+    /// Whether anything can be written past the caches: loops that do are else not compiled.
+    const STREAMS: bool;
 
-    /// Runs `op` compiled for this instruction set.
+    /// Runs `op` compiled for this instruction set, as a function of its own: there is one of it, however many bodies run it.
     fn run<O: SimdOp>(self, op: O) -> O::Output;
 
     /// All lanes `value`.

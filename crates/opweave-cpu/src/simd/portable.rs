@@ -85,11 +85,12 @@ impl Simd for Portable {
     const LANES: usize = LANES;
     const FUSED: bool = false;
     const SPECIALISE: bool = false;
+    const STREAMS: bool = false;
     type F32 = V;
     type Bits = [u32; LANES];
     type CodeTable = ();
 
-    #[inline]
+    #[inline(never)]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
         op.eval(self)
     }
