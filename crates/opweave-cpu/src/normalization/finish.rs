@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 use opweave_tensor::DType;
 
 use super::Columns;
+use super::room::Room;
 use crate::memory::load;
 use crate::simd::{Elem, Simd};
 
@@ -52,6 +53,21 @@ pub(super) trait Finish: Copy + Sync {
         self
     }
 
+    /// Puts the parameters of `width` columns into `room` in f32, where that would spare something; whether it did.
+    ///
+    /// # Safety
+    /// - `width` columns are valid, and there is room for as many.
+    #[inline(always)]
+    unsafe fn widen<S: Simd>(&self, _s: S, _room: &mut Room, _width: usize) -> bool {
+        false
+    }
+
+    /// The same step with parameters from where [`Finish::widen`] put those of any row.
+    #[inline(always)]
+    fn widened(self, _room: &Room) -> Self {
+        self
+    }
+
     /// The same step from `column` on.
     ///
     /// # Safety
@@ -67,6 +83,8 @@ pub(super) enum Kind {
     Same,
     /// The same plus one.
     PlusOne,
+    /// Parameters that are all there, in f32 beside activations of 16 bits, without a one.
+    Wide,
     /// No parameters.
     Bare,
     /// Anything.
@@ -136,6 +154,39 @@ impl<T: Elem> Parameters<T> {
             Parameters::Same(p) => Parameters::Same(p),
             _ => Parameters::Same(std::ptr::null()),
         }
+    }
+
+    /// The same for parameters in f32.
+    #[inline(always)]
+    pub(super) fn known_single(self) -> Self {
+        match self {
+            Parameters::Single(p) => Parameters::Single(p),
+            _ => Parameters::Single(std::ptr::null()),
+        }
+    }
+
+    /// Writes `width` columns in f32 to `to`, with `plus_one` plus one, if they are of T and that is dear to widen; whether it did.
+    ///
+    /// # Safety
+    /// - `width` columns are valid, and `to` is valid for writing as many.
+    #[inline(always)]
+    pub(super) unsafe fn widen<S: Simd>(self, s: S, to: *mut f32, width: usize, plus_one: bool) -> bool {
+        let Parameters::Same(p) = self else { return false };
+        let mut i = 0;
+        // SAFETY: the caller's clause, by the loops' bounds.
+        unsafe {
+            while i + S::LANES <= width {
+                let w = T::load(s, p.add(i));
+                s.store_f32::<false>(to.add(i), if plus_one { s.add(s.splat(1.0), w) } else { w });
+                i += S::LANES;
+            }
+            while i < width {
+                let w = p.add(i).read().to_f64() as f32;
+                to.add(i).write(if plus_one { 1.0 + w } else { w });
+                i += 1;
+            }
+        }
+        true
     }
 
     /// Column `i`.
@@ -230,7 +281,8 @@ impl<T: Elem> Finish for Weight<T> {
             (Parameters::Same(_), false) => Kind::Same,
             (Parameters::Same(_), true) => Kind::PlusOne,
             (Parameters::Absent, _) => Kind::Bare,
-            (Parameters::Single(_), _) => Kind::General,
+            (Parameters::Single(_), false) => Kind::Wide,
+            (Parameters::Single(_), true) => Kind::General,
         }
     }
 
@@ -239,9 +291,21 @@ impl<T: Elem> Finish for Weight<T> {
         match kind {
             Kind::Same => Weight { weight: self.weight.known_same(), plus_one: false, ..self },
             Kind::PlusOne => Weight { weight: self.weight.known_same(), plus_one: true, ..self },
+            Kind::Wide => Weight { weight: self.weight.known_single(), plus_one: false, ..self },
             Kind::Bare => Weight { weight: Parameters::Absent, ..self },
             Kind::General => self,
         }
+    }
+
+    #[inline(always)]
+    unsafe fn widen<S: Simd>(&self, s: S, room: &mut Room, width: usize) -> bool {
+        // SAFETY: the trait's clause.
+        unsafe { self.weight.widen(s, room.first_mut(), width, self.plus_one) }
+    }
+
+    #[inline(always)]
+    fn widened(self, room: &Room) -> Self {
+        Weight { weight: Parameters::Single(room.first()), plus_one: false, ..self }
     }
 
     #[inline(always)]

@@ -10,6 +10,7 @@ use opweave_tensor::DType;
 use super::Columns;
 use super::finish::{Finish, Weight};
 use super::rms::{Common, Statistic, run};
+use super::room::Room;
 use super::source::{Plain, Source};
 use crate::memory::{exceeds_caches, load, prefetch_half, streams};
 use crate::rows::Rows;
@@ -225,6 +226,17 @@ impl<F: Finish, T: Elem> Finish for Gated<F, T> {
             let y = if round { T::from_f64(y).to_f64() } else { y };
             y * self.activation.value(self.z.add(i).read().to_f64())
         }
+    }
+
+    #[inline(always)]
+    unsafe fn widen<S: Simd>(&self, s: S, room: &mut Room, width: usize) -> bool {
+        // SAFETY: the trait's clause is the same.
+        unsafe { self.first.widen(s, room, width) }
+    }
+
+    #[inline(always)]
+    fn widened(self, room: &Room) -> Self {
+        Gated { first: self.first.widened(room), ..self }
     }
 
     #[inline(always)]

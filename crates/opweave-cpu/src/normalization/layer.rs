@@ -18,6 +18,7 @@ use opweave_tensor::DType;
 
 use super::exact::centred_row;
 use super::finish::{Finish, Kind, Parameters};
+use super::room::Room;
 use super::source::Plain;
 use super::{Columns, SUM_BLOCK, TRUSTED_FROM};
 use crate::memory::{exceeds_caches, is_vector_aligned, prefetch_half, store, store_two, streams};
@@ -125,6 +126,7 @@ impl<T: Elem> Finish for Affine<T> {
     fn kind(&self) -> Kind {
         match (self.weight, self.bias) {
             (Parameters::Same(_), Parameters::Same(_)) => Kind::Same,
+            (Parameters::Single(_), Parameters::Single(_)) => Kind::Wide,
             _ => Kind::General,
         }
     }
@@ -133,8 +135,22 @@ impl<T: Elem> Finish for Affine<T> {
     fn known(self, kind: Kind) -> Self {
         match kind {
             Kind::Same => Affine { weight: self.weight.known_same(), bias: self.bias.known_same() },
+            Kind::Wide => Affine { weight: self.weight.known_single(), bias: self.bias.known_single() },
             _ => self,
         }
+    }
+
+    #[inline(always)]
+    unsafe fn widen<S: Simd>(&self, s: S, room: &mut Room, width: usize) -> bool {
+        // SAFETY: the trait's clause.
+        unsafe {
+            self.weight.widen(s, room.first_mut(), width, false) && self.bias.widen(s, room.second_mut(), width, false)
+        }
+    }
+
+    #[inline(always)]
+    fn widened(self, room: &Room) -> Self {
+        Affine { weight: Parameters::Single(room.first()), bias: Parameters::Single(room.second()) }
     }
 
     #[inline(always)]
@@ -165,12 +181,16 @@ struct Centred<T> {
 impl<T: Elem> RowKernel for Centred<T> {
     #[inline(always)]
     unsafe fn rows<S: Simd>(&self, s: S, rows: Range<usize>) {
+        let mut room = Room::new();
+        // SAFETY: the trait's clause: the parameters have as many columns, for which there is room.
+        let wide = Room::is_worth::<T>(&rows, self.width) && unsafe { self.affine.widen(s, &mut room, self.width) };
+        let affine = if wide { self.affine.widened(&room) } else { self.affine };
         for row in rows.clone() {
             let next = self.ahead && row + 1 < rows.end;
             // SAFETY: both are rows of the call.
             unsafe {
                 let next = if next { Some(self.input.row::<T>(row + 1).cast_const()) } else { None };
-                self.row(s, self.input.row::<T>(row), self.out.row::<T>(row), next);
+                self.row(s, self.input.row::<T>(row), self.out.row::<T>(row), affine, next);
             }
         }
         if self.stream {
@@ -198,18 +218,21 @@ impl<T: Elem> Centred<T> {
     /// # Safety
     /// - `self.width` columns are valid in `input`, `out` and the parameters; if `self.stream`, a fence follows.
     #[inline(always)]
-    unsafe fn row<S: Simd>(&self, s: S, input: *const T, out: *mut T, next: Option<*const T>) {
+    unsafe fn row<S: Simd>(&self, s: S, input: *const T, out: *mut T, affine: Affine<T>, next: Option<*const T>) {
         // SAFETY: the caller's clauses; streamed only where a vector's alignment is given.
         unsafe {
             let Some(centre) = self.centre(s, input, next) else {
-                return centred_row(Plain(input), self.affine, out, self.width, self.eps);
+                return centred_row(Plain(input), affine, out, self.width, self.eps);
             };
             let stream = self.stream && is_vector_aligned::<S, T>(out);
-            let affine = self.affine;
-            if S::SPECIALISE && affine.kind() == Kind::Same {
-                self.scale(s, input, out, centre, affine.known(Kind::Same), next, stream);
-            } else {
-                self.scale(s, input, out, centre, affine, next, stream);
+            match affine.kind() {
+                Kind::Same if S::SPECIALISE => {
+                    self.scale(s, input, out, centre, affine.known(Kind::Same), next, stream);
+                }
+                Kind::Wide if S::SPECIALISE => {
+                    self.scale(s, input, out, centre, affine.known(Kind::Wide), next, stream);
+                }
+                _ => self.scale(s, input, out, centre, affine, next, stream),
             }
         }
     }

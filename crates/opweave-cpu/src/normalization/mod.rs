@@ -14,6 +14,7 @@ mod gate;
 mod layer;
 mod quantized;
 mod rms;
+mod room;
 mod source;
 
 pub use gate::{Activation, GatePlace, GatedCall, rms_norm_gated};

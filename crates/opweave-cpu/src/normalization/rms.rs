@@ -12,6 +12,7 @@ use opweave_tensor::DType;
 
 use super::exact::scaled_row;
 use super::finish::{Finish, Kind, Weight};
+use super::room::Room;
 use super::source::{Plain, Source, Sum};
 use super::{Columns, SUM_BLOCK, TRUSTED_FROM};
 use crate::memory::{exceeds_caches, is_vector_aligned, store, store_two, streams};
@@ -195,8 +196,13 @@ where
     #[inline(always)]
     unsafe fn rows<S: Simd>(&self, s: S, rows: Range<usize>) {
         let Common { out, width, groups, ahead, stream, .. } = self.common;
+        let mut room = Room::new();
+        let total = width * groups;
+        // SAFETY: the trait's clause: the parameters have as many columns, for which there is room.
+        let wide = Room::is_worth::<T>(&rows, total) && unsafe { (self.finish)(rows.start).widen(s, &mut room, total) };
         for row in rows.clone() {
             let (source, finish) = ((self.source)(row), (self.finish)(row));
+            let finish = if wide { finish.widened(&room) } else { finish };
             let next = (ahead && row + 1 < rows.end).then(|| (self.source)(row + 1));
             for group in 0..groups {
                 let column = group * width;
@@ -287,6 +293,8 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
             match (self.finish.kind(), round) {
                 (Kind::Same, false) => known(Kind::Same).scale(s, width, inverse, false, stream, next),
                 (Kind::Same, true) => known(Kind::Same).scale(s, width, inverse, true, stream, next),
+                (Kind::Wide, false) => known(Kind::Wide).scale(s, width, inverse, false, stream, next),
+                (Kind::Wide, true) => known(Kind::Wide).scale(s, width, inverse, true, stream, next),
                 (Kind::PlusOne, false) => known(Kind::PlusOne).scale(s, width, inverse, false, stream, next),
                 // Without a weight, a value rounded before is a value rounded once.
                 (Kind::Bare, _) => known(Kind::Bare).scale(s, width, inverse, false, stream, next),
