@@ -15,7 +15,7 @@ mod verdict;
 pub use matching::{Change, ChangeKind};
 pub use refuse::{Difference, Refusal};
 pub use text::render;
-pub use verdict::{Rule, Verdict, judge, judge_rounds};
+pub use verdict::{Paired, Rule, Verdict, judge, judge_turns};
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -71,7 +71,9 @@ pub(super) fn differences(a: &BenchReport, other: &BenchReport, run: &str) -> Ve
     field("protocol.iterations", text(&p.iterations), text(&q.iterations));
     field("protocol.rounds", p.rounds.to_string(), q.rounds.to_string());
     field("protocol.cooldown_s", p.cooldown_s.to_string(), q.cooldown_s.to_string());
+    field("protocol.turns", p.turns.to_string(), q.turns.to_string());
     field("protocol.limit_ms", p.limit_ms.to_string(), q.limit_ms.to_string());
+    field("protocol.patience", p.patience.to_string(), q.patience.to_string());
     field("protocol.graph_calls", p.graph_calls.to_string(), q.graph_calls.to_string());
     field("protocol.min_samples", p.min_samples.to_string(), q.min_samples.to_string());
     field("protocol.max_samples", p.max_samples.to_string(), q.max_samples.to_string());

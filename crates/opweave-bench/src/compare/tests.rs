@@ -85,7 +85,9 @@ fn unlike_runs_are_refused_and_every_difference_is_listed() {
         ("protocol.iterations", |r| r.protocol.iterations = Some(3)),
         ("protocol.rounds", |r| r.protocol.rounds = 3),
         ("protocol.cooldown_s", |r| r.protocol.cooldown_s = 3.0),
+        ("protocol.turns", |r| r.protocol.turns = 6),
         ("protocol.limit_ms", |r| r.protocol.limit_ms = 3.0),
+        ("protocol.patience", |r| r.protocol.patience = 9.0),
         ("protocol.graph_calls", |r| r.protocol.graph_calls = 3),
         ("protocol.min_samples", |r| r.protocol.min_samples = 3),
         ("protocol.max_samples", |r| r.protocol.max_samples = 3),
@@ -170,17 +172,31 @@ fn a_row_that_fails_now_is_a_regression() {
 }
 
 #[test]
-fn interleaved_rounds_decide_by_their_ratios() {
+fn turns_decide_by_their_ratios() {
+    let spread =
+        |middle: f64, by: f64| -> Vec<f64> { (-20..=20).map(|i| middle * (1.0 + by * f64::from(i))).collect() };
+    // Two in five are disturbed, and the median does not move.
+    let disturbed = |middle: f64| -> Vec<f64> {
+        let one = |i: usize| if i % 5 < 2 { middle * 3.0 } else { middle * (1.0 + i as f64 * 1e-5) };
+        (0..200).map(one).collect()
+    };
     for (ratios, want) in [
-        (&[1.2, 1.19, 1.21][..], Verdict::Faster),
-        (&[0.8, 0.79, 0.81], Verdict::Slower),
-        (&[1.0, 1.001, 0.999], Verdict::Same),
-        (&[0.9, 1.1, 1.0], Verdict::Ambiguous),
-        (&[1.2, 1.2], Verdict::Ambiguous),
-        (&[], Verdict::Ambiguous),
-        (&[1.0, f64::NAN, 1.0], Verdict::Ambiguous),
-        (&[0.0, 0.0, 0.0], Verdict::Ambiguous),
+        (spread(1.2, 0.001), Verdict::Faster),
+        (spread(0.8, 0.001), Verdict::Slower),
+        (spread(1.0, 0.0005), Verdict::Same),
+        (spread(1.0, 0.005), Verdict::Ambiguous),
+        // Beyond doubt, and below the threshold.
+        (spread(1.005, 0.0001), Verdict::Same),
+        (disturbed(1.1), Verdict::Faster),
+        // Seven pairs have no interval of 99 %.
+        (vec![1.2; 7], Verdict::Ambiguous),
+        (vec![1.2; 8], Verdict::Faster),
+        (vec![], Verdict::Ambiguous),
+        ([vec![1.0; 50], vec![f64::NAN]].concat(), Verdict::Ambiguous),
+        (vec![0.0; 50], Verdict::Ambiguous),
     ] {
-        assert_eq!(judge_rounds(ratios, 0.01), want, "{ratios:?}");
+        let (verdict, paired) = judge_turns(&ratios, 0.01);
+        assert_eq!(verdict, want, "{paired:?} of {ratios:?}");
+        assert!(paired.is_none_or(|p| p.low <= p.ratio && p.ratio <= p.high && p.turns == ratios.len()));
     }
 }

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::measurement::Pair;
-use crate::stats::Interval;
+use crate::stats::{Interval, median_within};
 
 /// The outcome for one series; closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -90,20 +90,34 @@ pub fn judge(pair: Pair<'_>, drift: Option<Pair<'_>>, rule: &Rule) -> Judged {
     Judged { ratio, range: Some(range), drift: moved, verdict, note: None }
 }
 
-/// Judges ours against a baseline that took turns with it: the ratio of each round is free of drift slower than a round.
+/// Judges ours against a baseline that took turns with it, by the ratios of neighbouring turns: each is free of whatever lasts longer
+/// than a turn, and a disturbed turn is one of many.
 ///
 /// `ratios` are baseline over ours, so a verdict of `faster` means that ours is.
 #[must_use]
-pub fn judge_rounds(ratios: &[f64], threshold: f64) -> Verdict {
-    // Fewer than three rounds have no range worth the name. Looked at one by one, because minimum and maximum drop NaN.
-    if ratios.len() < 3 || !ratios.iter().all(|r| *r > 0.0 && r.is_finite()) {
-        return Verdict::Ambiguous;
+pub fn judge_turns(ratios: &[f64], threshold: f64) -> (Verdict, Option<Paired>) {
+    // Looked at one by one, because minimum and maximum drop NaN.
+    if !ratios.iter().all(|r| *r > 0.0 && r.is_finite()) {
+        return (Verdict::Ambiguous, None);
     }
-    let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = ratios.iter().copied().fold(0.0, f64::max);
-    let mean = ratios.iter().map(|r| r / ratios.len() as f64).sum::<f64>();
+    let Some((low, ratio, high)) = median_within(ratios) else { return (Verdict::Ambiguous, None) };
     // Ours over baseline, the direction in which `decide` reads a ratio.
-    decide(1.0 / mean, (1.0 / high, 1.0 / low), threshold, 0.0)
+    let verdict = decide(1.0 / ratio, (1.0 / high, 1.0 / low), threshold, 0.0);
+    (verdict, Some(Paired { ratio, low, high, turns: ratios.len() }))
+}
+
+/// The ratio of neighbouring turns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Paired {
+    /// The median, baseline over ours.
+    pub ratio: f64,
+    /// Lower end of its 99 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Pairs of turns.
+    pub turns: usize,
 }
 
 fn divide(to: Interval, from: Interval) -> (f64, f64) {

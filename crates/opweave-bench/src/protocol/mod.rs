@@ -21,6 +21,10 @@ use thiserror::Error;
 pub const MIN_SAMPLES: u64 = 10;
 /// Most samples of a round, and most warm-up calls: an estimate near zero must not become an endless run.
 pub const MAX_SAMPLES: u64 = 100_000;
+/// Turns of each implementation in a round: short against the states of a shared machine, long against what a turn begins with.
+pub const TURNS: u32 = 16;
+/// The same where each turn begins with a rest.
+pub const RESTED_TURNS: u32 = 2;
 /// Untimed samples of a distributed series.
 pub const DISTRIBUTED_WARMUP: u64 = 5;
 /// Samples of a distributed series.
@@ -38,12 +42,17 @@ pub struct Protocol {
     pub repeat_ms: f64,
     /// Exact number of samples of each round, which replaces both budgets.
     pub iterations: Option<u64>,
-    /// Turns of each implementation.
+    /// Rounds, each with a value of its own.
     pub rounds: u32,
+    /// Turns of each implementation in a round, where several are compared: an even number.
+    pub turns: u32,
     /// Rest before each turn.
     pub cooldown_s: f64,
     /// Longest time that the samples of one round may take. Fewer than [`MIN_SAMPLES`] by then means no verdict.
     pub limit_ms: f64,
+    /// Longest time of a round as a multiple of `repeat_ms`, once it has [`MIN_SAMPLES`]: where preparing a sample, or reading a
+    /// timer, takes many times the call, the budget of calls would take minutes and decide nothing more.
+    pub patience: f64,
     /// Calls in one graph; a case that resets its inputs has one.
     pub graph_calls: usize,
     /// Bounds on the samples of a round.
@@ -59,8 +68,10 @@ impl Default for Protocol {
             repeat_ms: 100.0,
             iterations: None,
             rounds: 5,
+            turns: TURNS,
             cooldown_s: 0.0,
             limit_ms: 5_000.0,
+            patience: 4.0,
             graph_calls: GRAPH_CALLS,
             min_samples: MIN_SAMPLES,
             max_samples: MAX_SAMPLES,
@@ -163,6 +174,7 @@ impl ProtocolOptions {
             cooldown_s: range("--cooldown", cooldown, (0.0..=3600.0).contains(&cooldown), "0 to 3600 seconds")?,
             iterations: self.iterations,
             rounds,
+            turns: if cooldown > 0.0 { RESTED_TURNS } else { base.turns },
             ..base
         })
     }

@@ -1,32 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! The order of turns, which takes a steady drift out of a comparison.
+//! The order of turns, which takes a drift out of a comparison.
 //!
-//! A device heats up and whoever runs second loses. Rounds alternate the order - A B, then B A - so that both
-//! implementations have the same mean place in the run and a linear drift cancels. An odd number of rounds would leave
-//! one A B over; that last round is taken in halves, A B B A.
+//! A device heats up, and memory of a shared machine has fast and slow minutes: whoever runs second loses. Each round is cut into
+//! short turns, A B B A and again, so that every implementation has the same mean place in the round, a linear drift cancels, and
+//! states that last longer than a turn meet all of them.
 
-/// How much of a round's samples one turn takes.
+/// How much of a round's samples one turn takes: one of equal parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
-    /// All of them.
-    Whole,
-    /// The first half, rounded up.
-    FirstHalf,
-    /// What the first half left.
-    SecondHalf,
+pub struct Share {
+    /// Which, from 0.
+    pub part: u64,
+    /// Of how many.
+    pub parts: u64,
 }
 
 impl Share {
     /// Samples of this turn out of those of the round.
     #[must_use]
     pub fn of(self, samples: u64) -> u64 {
-        match self {
-            Self::Whole => samples,
-            Self::FirstHalf => samples.div_ceil(2),
-            Self::SecondHalf => samples / 2,
-        }
+        let (from, to) = self.bounds(samples);
+        to - from
+    }
+
+    /// The samples of this turn among those of the round.
+    #[must_use]
+    pub fn slice<T>(self, samples: &[T]) -> &[T] {
+        let (from, to) = self.bounds(samples.len() as u64);
+        &samples[from as usize..to as usize]
+    }
+
+    fn bounds(self, samples: u64) -> (u64, u64) {
+        let until = |part: u64| (u128::from(samples) * u128::from(part) / u128::from(self.parts)) as u64;
+        (until(self.part), until(self.part + 1))
     }
 }
 
@@ -41,47 +48,34 @@ pub struct Turn {
     pub share: Share,
 }
 
-/// All turns of a run in order.
+/// All turns of a run in order: `turns` for each implementation in each round, an even number of them unless there is only one
+/// implementation, which takes each round whole.
 #[must_use]
-pub fn schedule(subjects: usize, rounds: u32) -> Vec<Turn> {
-    let forward = 0..subjects;
-    let mut turns = Vec::new();
+pub fn schedule(subjects: usize, rounds: u32, turns: u32) -> Vec<Turn> {
+    let parts = if subjects > 1 { u64::from(turns).next_multiple_of(2) } else { 1 };
+    let mut all = Vec::new();
     for round in 0..rounds {
-        let odd_one_out = subjects > 1 && round + 1 == rounds && rounds % 2 == 1;
-        let mut push = |subject, share| turns.push(Turn { round, subject, share });
-        if odd_one_out {
-            forward.clone().for_each(|s| push(s, Share::FirstHalf));
-            forward.clone().rev().for_each(|s| push(s, Share::SecondHalf));
-        } else if round % 2 == 0 {
-            forward.clone().for_each(|s| push(s, Share::Whole));
-        } else {
-            forward.clone().rev().for_each(|s| push(s, Share::Whole));
+        for part in 0..parts {
+            let mut push = |subject| all.push(Turn { round, subject, share: Share { part, parts } });
+            if part % 2 == 0 { (0..subjects).for_each(&mut push) } else { (0..subjects).rev().for_each(&mut push) }
         }
     }
-    turns
+    all
 }
 
-/// The order in words for the report: `A B | B A | A/2 B/2 B/2 A/2`.
+/// The order of a round in words for the report: `A B B A, 8 times`.
 #[must_use]
 pub fn in_words(turns: &[Turn]) -> String {
-    let mut words = String::new();
-    let mut round = 0;
-    for turn in turns {
-        if turn.round != round {
-            words.push_str(" |");
-            round = turn.round;
-        }
-        if !words.is_empty() {
-            words.push(' ');
-        }
-        // More than 26 implementations at once would be no comparison; past Z the number itself is clear enough.
-        match u8::try_from(turn.subject).ok().filter(|s| *s < 26) {
-            Some(s) => words.push(char::from(b'A' + s)),
-            None => words.push_str(&turn.subject.to_string()),
-        }
-        if turn.share != Share::Whole {
-            words.push_str("/2");
-        }
+    // There and back again is what repeats.
+    let once = turns.iter().filter(|turn| turn.round == 0 && turn.share.part < 2);
+    // More than 26 implementations at once would be no comparison; past Z the number itself is clear enough.
+    let name = |turn: &Turn| match u8::try_from(turn.subject).ok().filter(|s| *s < 26) {
+        Some(s) => char::from(b'A' + s).to_string(),
+        None => turn.subject.to_string(),
+    };
+    let mut words = once.map(name).collect::<Vec<_>>().join(" ");
+    if let Some(times) = turns.first().map(|turn| turn.share.parts / 2).filter(|times| *times > 1) {
+        words.push_str(&format!(", {times} times"));
     }
     words
 }
@@ -92,32 +86,33 @@ mod tests {
 
     #[test]
     fn orders_are_counterbalanced() {
-        assert_eq!(in_words(&schedule(1, 3)), "A | A | A");
-        assert_eq!(in_words(&schedule(2, 4)), "A B | B A | A B | B A");
-        assert_eq!(in_words(&schedule(2, 5)), "A B | B A | A B | B A | A/2 B/2 B/2 A/2");
-        assert_eq!(in_words(&schedule(3, 2)), "A B C | C B A");
+        assert_eq!(in_words(&schedule(1, 3, 8)), "A");
+        assert_eq!(in_words(&schedule(2, 4, 2)), "A B B A");
+        assert_eq!(in_words(&schedule(2, 5, 4)), "A B B A, 2 times");
+        assert_eq!(in_words(&schedule(3, 2, 1)), "A B C C B A");
+        assert_eq!(schedule(2, 5, 4).len(), 40);
     }
 
     #[test]
-    fn a_linear_drift_cancels_for_any_number_of_rounds() {
-        for rounds in 1..9 {
-            let mut clock = 0.0;
-            let mut sums = [0.0; 2];
-            for turn in schedule(2, rounds) {
-                for _ in 0..turn.share.of(20) {
-                    sums[turn.subject] += clock;
+    fn a_linear_drift_cancels_in_each_round() {
+        for (rounds, turns) in [(1, 2), (5, 4), (3, 8)] {
+            let (mut clock, mut sums) = (0.0, vec![[0.0; 2]; rounds as usize]);
+            for turn in schedule(2, rounds, turns) {
+                for _ in 0..turn.share.of(24) {
+                    sums[turn.round as usize][turn.subject] += clock;
                     clock += 1.0;
                 }
             }
-            // One round of one turn each cannot balance in pairs and is halved instead.
-            assert_eq!(sums[0], sums[1], "{rounds} rounds");
+            assert!(sums.iter().all(|[a, b]| a == b), "{rounds} rounds of {turns}: {sums:?}");
         }
     }
 
     #[test]
-    fn halves_add_up() {
-        for n in [1, 2, 7, 10] {
-            assert_eq!(Share::FirstHalf.of(n) + Share::SecondHalf.of(n), n);
+    fn parts_add_up() {
+        for n in [0, 1, 2, 7, 10, 100_000, u64::MAX] {
+            for parts in [1, 2, 8] {
+                assert_eq!((0..parts).map(|part| Share { part, parts }.of(n)).sum::<u64>(), n);
+            }
         }
     }
 }

@@ -104,7 +104,7 @@ pub struct Row {
     pub work: Option<Work>,
     /// Time to prepare the plan, outside all samples.
     pub preparation_us: Option<f64>,
-    /// Order of the turns in which it was timed: `A B | B A`, this row's letter first where it is ours.
+    /// Order of the turns of a round in which it was timed: `A B B A, 8 times`, this row's letter first where it is ours.
     pub order: Option<String>,
     /// The measured series; empty unless the status is `ok`.
     pub series: Vec<Series>,
@@ -188,6 +188,10 @@ pub struct Against {
     pub ratio: f64,
     /// The same of each round, whose two times were taken next to each other.
     pub round_ratios: Vec<f64>,
-    /// `faster`, `slower`, `same` or `ambiguous`, by the range of the rounds.
+    /// The same of neighbouring turns, which decides; none where there are fewer than eight.
+    pub paired: Option<crate::compare::Paired>,
+    /// The smallest relative difference that counts.
+    pub threshold: f64,
+    /// `faster`, `slower`, `same` or `ambiguous`, by the interval of the turns' ratios.
     pub verdict: crate::compare::Verdict,
 }

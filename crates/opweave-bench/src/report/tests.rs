@@ -25,6 +25,8 @@ fn full() -> BenchReport {
         series: KIND.to_string(),
         ratio: 12.25,
         round_ratios: vec![12.0, 12.25, 12.5],
+        paired: Some(crate::compare::Paired { ratio: 12.25, low: 12.0, high: 12.5, turns: 24 }),
+        threshold: 0.01,
         verdict: Verdict::Faster,
     });
     let mut failed = row("rms_norm/t1_h769_f16/seed5309", series_of(&[1.0]));

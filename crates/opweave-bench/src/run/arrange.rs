@@ -3,10 +3,13 @@
 
 //! How the samples of a case are arranged: the same for every implementation that takes turns, inside this process or not.
 
+use std::rc::Rc;
+
 use opweave_device::{DeviceKind, Instruments};
 use opweave_numerics::Mode;
 use opweave_numerics::harness::PreparedCase;
 
+use super::carousel::Carousel;
 use super::case::{Bench, work};
 use super::cold::{Flush, MAX_SETS, Rotation};
 use super::external::Arranged;
@@ -88,29 +91,49 @@ impl Bench<'_> {
         }
     }
 
-    /// The case as something to time.
-    pub(super) fn subject<'s>(
+    /// The implementations of a case as something to time. They use the same sets of arguments in turns, so that they differ by
+    /// nothing but what they do.
+    pub(super) fn subjects<'s>(
         &'s self,
-        case: &dyn PreparedCase,
+        cases: &[&dyn PreparedCase],
         arranged: &Arranged,
-    ) -> Result<Box<dyn Subject + 's>, SampleError> {
-        let twins = |count: usize| -> Result<Vec<_>, SubjectError> {
-            (0..count).map(|_| case.twin().map_err(failed)).collect()
-        };
+    ) -> Result<Vec<Box<dyn Subject + 's>>, SampleError> {
+        let Some((first, others)) = cases.split_first() else { return Ok(Vec::new()) };
         let flush = match self.ground.numerics.device {
             Ok(device) if arranged.flush_bytes > 0 => {
                 Some(Flush::new(&**device, self.ground.instruments, self.stream, arranged.flush_bytes)?)
             }
             _ => None,
         };
+        let carousel = Rc::new(Carousel::new(arranged.turns, flush));
+        let count = arranged.turns * if self.config.selectors.mode == Mode::Eager { 1 } else { arranged.sets };
+        let mut sets: Vec<Vec<_>> = cases.iter().map(|_| Vec::with_capacity(count)).collect();
+        for _ in 0..count {
+            // Set by set, so that what belongs to one set lies together for each of them.
+            let own = first.twin().map_err(failed)?;
+            let beside = others.iter().map(|case| case.twin_on(&*own).map_err(failed));
+            let beside = beside.collect::<Result<Vec<_>, SubjectError>>()?;
+            sets.iter_mut().zip(std::iter::once(own).chain(beside)).for_each(|(sets, set)| sets.push(set));
+        }
+        let all = sets.into_iter();
+        all.map(|sets| self.subject(sets, Rc::clone(&carousel), arranged)).collect()
+    }
+
+    fn subject<'s>(
+        &'s self,
+        mut sets: Vec<Box<dyn PreparedCase>>,
+        carousel: Rc<Carousel<'s>>,
+        arranged: &Arranged,
+    ) -> Result<Box<dyn Subject + 's>, SampleError> {
         if self.config.selectors.mode == Mode::Eager {
-            return Ok(Box::new(Eager::new(twins(arranged.turns)?, self.stream, flush, self.timer, self.activity)?));
+            return Ok(Box::new(Eager::new(sets, carousel, self.stream, self.timer, self.activity)?));
         }
         let mut graphs = Vec::with_capacity(arranged.turns);
-        for _ in 0..arranged.turns {
-            graphs.push(Captured::new(twins(arranged.sets)?, arranged.calls, self.stream, self.ahead())?);
+        while !sets.is_empty() {
+            let of_graph = sets.drain(..arranged.sets.min(sets.len())).collect();
+            graphs.push(Captured::new(of_graph, arranged.calls, self.stream, self.ahead())?);
         }
-        Ok(Box::new(Replay::new(graphs, arranged.calls, self.stream, flush, self.activity)?))
+        Ok(Box::new(Replay::new(graphs, carousel, arranged.calls, self.stream, self.activity)?))
     }
 
     /// The instruments of a device that works by itself, where work can run ahead of what is timed.
@@ -122,7 +145,7 @@ impl Bench<'_> {
     /// Calls in a graph: the protocol's number, halved until ten replays fit half the time limit.
     fn graph_calls(&self, case: &dyn PreparedCase) -> Result<usize, SampleError> {
         let twin = case.twin().map_err(failed)?;
-        let mut once = Eager::new(vec![twin], self.stream, None, Timer::Wall, None)?;
+        let mut once = Eager::new(vec![twin], Rc::new(Carousel::new(1, None)), self.stream, Timer::Wall, None)?;
         once.sample()?;
         let us = once.sample()?.completion_us;
         let mut calls = self.config.protocol.graph_calls.max(1);

@@ -124,14 +124,15 @@ impl Bench<'_> {
     /// Ratios, and what a failed baseline or reference means for ours.
     fn conclude(&self, rows: &mut [Row]) {
         let timed = rows.iter().filter(|row| row.status == RowStatus::Ok).count();
-        let order = in_words(&schedule(timed, self.config.protocol.rounds));
+        let protocol = &self.config.protocol;
+        let order = in_words(&schedule(timed, protocol.rounds, protocol.turns));
         for row in rows.iter_mut().filter(|row| row.status == RowStatus::Ok) {
             row.order = Some(order.clone());
         }
         let Some((ours, others)) = rows.split_first_mut() else { return };
         for other in others {
             match other.status {
-                RowStatus::Ok => ours.against.extend(against(ours, other)),
+                RowStatus::Ok => ours.against.extend(against(ours, other, self.config.protocol.turns)),
                 // What a library does not have is no failure of the row.
                 RowStatus::Skip if other.implementation.solution == external::SOLUTION => {}
                 _ => {
@@ -154,10 +155,7 @@ impl Bench<'_> {
         probe: Option<&mut (dyn Probe + '_)>,
     ) -> Result<Vec<Vec<crate::report::Series>>, SampleError> {
         let Arrangement { arranged, method } = self.arrange(prepared[0], cache)?;
-        let mut made: Vec<Box<dyn Subject + '_>> = Vec::new();
-        for case in prepared {
-            made.push(self.subject(*case, &arranged)?);
-        }
+        let mut made: Vec<Box<dyn Subject + '_>> = self.subjects(prepared, &arranged)?;
         for &adapter in references {
             made.push(Box::new(External::new(adapter, arranged)?));
         }

@@ -118,6 +118,8 @@ pub(super) fn timer(config: &BenchConfig, kind: DeviceKind) -> Result<Timer, Ben
     let mode = config.selectors.mode;
     let own = match mode {
         Mode::Eager if kind == DeviceKind::Cpu => Timer::Wall,
+        // What the kernels take: an event's interval holds the host's way to the device as well.
+        Mode::Eager if kind == DeviceKind::Cuda => Timer::Kernel,
         Mode::Eager => Timer::Event,
         Mode::Graph => Timer::Graph,
     };

@@ -9,6 +9,7 @@
 
 mod ahead;
 mod arrange;
+mod carousel;
 mod case;
 mod cold;
 mod config;

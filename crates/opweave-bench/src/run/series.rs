@@ -4,13 +4,17 @@
 //! From samples to the series of a row: measurements, rates, share of the ceiling, ratio to a baseline.
 
 use crate::ceilings::gb_per_s;
-use crate::compare::judge_rounds;
+use crate::compare::{Verdict, judge_turns};
 use crate::measurement::{Cache, Kind, Measurement, Metric, Pair, Scope, Timer};
+use crate::protocol::Share;
 use crate::report::{Against, Row, Series, Work};
 use crate::sampler::{Sample, SampleError, SubjectError, Taken};
+use crate::stats;
 
 /// Differences below this count as none between implementations in one run.
 const THRESHOLD: f64 = 0.01;
+/// The same by the host's clock: of one kernel under two names, one is up to a percent ahead of the other for as long as a process lives.
+const HOST_THRESHOLD: f64 = 0.03;
 /// A cold rate this far above the ceiling did not come from memory.
 const ABOVE_CEILING: f64 = 1.05;
 
@@ -67,7 +71,7 @@ fn one(timed: &Timed<'_>, metric: Metric, of: impl Fn(&Sample) -> Option<f64>) -
 }
 
 /// Ours against a baseline that took turns with it, for every completion series.
-pub(super) fn against(ours: &Row, baseline: &Row) -> Vec<Against> {
+pub(super) fn against(ours: &Row, baseline: &Row, turns: u32) -> Vec<Against> {
     let completion = |s: &&Series| s.measurement.metric == Metric::Completion;
     let mut all = Vec::new();
     for series in ours.series.iter().filter(completion) {
@@ -80,16 +84,35 @@ pub(super) fn against(ours: &Row, baseline: &Row) -> Vec<Against> {
             if !(ratio.is_finite() && ratio > 0.0) {
                 continue;
             }
-            let undecided = ours.no_verdict.is_some() || base.no_verdict.is_some();
-            let verdict = if undecided { crate::compare::Verdict::Ambiguous } else { judge_rounds(&ratios, THRESHOLD) };
+            let threshold = if ours.kind().timer == Timer::Wall { HOST_THRESHOLD } else { THRESHOLD };
+            let (mut verdict, paired) = judge_turns(&turn_ratios(base, ours, turns), threshold);
+            if ours.no_verdict.is_some() || base.no_verdict.is_some() {
+                verdict = Verdict::Ambiguous;
+            }
             all.push(Against {
                 implementation: baseline.implementation.name.clone(),
                 series: ours.kind().to_string(),
                 ratio,
                 round_ratios: ratios,
+                paired,
+                threshold,
                 verdict,
             });
         }
     }
     all
+}
+
+/// Baseline over ours, turn by turn. A turn took as many samples of its round as any other; where time ran out first that is nearly so.
+fn turn_ratios(base: &Measurement, ours: &Measurement, turns: u32) -> Vec<f64> {
+    let rounds = |m: &Measurement| m.samples.rounds_us().unwrap_or_default();
+    let mut ratios = Vec::new();
+    for (base, ours) in rounds(base).iter().zip(&rounds(ours)) {
+        let parts = (turns as usize).min(base.len()).min(ours.len()) as u64;
+        for part in 0..parts {
+            let median = |samples: &[f64]| stats::median(Share { part, parts }.slice(samples)).unwrap_or(f64::NAN);
+            ratios.push(median(base) / median(ours));
+        }
+    }
+    ratios
 }

@@ -3,12 +3,13 @@
 
 //! A validated case as something to time: one call, or the replay of a graph of calls.
 
+use std::rc::Rc;
 use std::time::Instant;
 
 use opweave_device::{Activity, Event, Graph, Instruments, Stream};
 use opweave_numerics::harness::PreparedCase;
 
-use super::cold::Flush;
+use super::carousel::Carousel;
 use crate::instruments::failed;
 use crate::kernels;
 use crate::measurement::Timer;
@@ -18,10 +19,8 @@ use crate::sampler::{Sample, Subject, SubjectError};
 /// Calls one at a time, rotating through sets of arguments.
 pub(super) struct Eager<'a> {
     sets: Vec<Box<dyn PreparedCase>>,
-    at: usize,
-    used: bool,
+    carousel: Rc<Carousel<'a>>,
     stream: &'a dyn Stream,
-    flush: Option<Flush<'a>>,
     interval: Interval<'a>,
 }
 
@@ -39,8 +38,8 @@ impl<'a> Eager<'a> {
     /// Single calls timed by the device's records if there are any, by events, or by the host's clock.
     pub(super) fn new(
         sets: Vec<Box<dyn PreparedCase>>,
+        carousel: Rc<Carousel<'a>>,
         stream: &'a dyn Stream,
-        flush: Option<Flush<'a>>,
         timer: Timer,
         activity: Option<&'a dyn Activity>,
     ) -> Result<Self, SubjectError> {
@@ -49,24 +48,20 @@ impl<'a> Eager<'a> {
             (Timer::Event, _) => Interval::Events(stream.event().map_err(failed)?, stream.event().map_err(failed)?),
             _ => Interval::Wall,
         };
-        Ok(Self { sets, at: 0, used: false, stream, flush, interval })
+        Ok(Self { sets, carousel, stream, interval })
     }
 }
 
 impl Subject for Eager<'_> {
     fn before_sample(&mut self) -> Result<(), SubjectError> {
-        if self.used && self.sets[self.at].has_reset() {
+        if let Some(set) = self.carousel.last().map(|last| &mut self.sets[last]).filter(|set| set.has_reset()) {
             // The set that ran last: by its next turn the copy that this makes has left the caches again.
-            self.sets[self.at].reset().map_err(failed)?;
+            set.reset().map_err(failed)?;
         }
-        self.at = (self.at + 1) % self.sets.len();
-        if self.at == 0
-            && let Some(flush) = &mut self.flush
-        {
-            flush.enqueue()?;
+        if self.carousel.turn()? {
             self.stream.synchronize().map_err(failed)?;
         }
-        self.used = true;
+        self.sets[self.carousel.at()].touch();
         match self.interval {
             Interval::Kernels(activity) => kernels::forget(activity, self.stream),
             _ => Ok(()),
@@ -74,7 +69,7 @@ impl Subject for Eager<'_> {
     }
 
     fn sample(&mut self) -> Result<Sample, SubjectError> {
-        let (set, stream) = (&self.sets[self.at], self.stream.borrow());
+        let (set, stream) = (&self.sets[self.carousel.at()], self.stream.borrow());
         match &mut self.interval {
             Interval::Kernels(activity) => {
                 set.launch(stream).map_err(failed)?;
@@ -173,11 +168,9 @@ fn capture(
 /// Replays graphs, rotating through them as [`Eager`] does through sets of arguments.
 pub(super) struct Replay<'a> {
     graphs: Vec<Captured>,
+    carousel: Rc<Carousel<'a>>,
     calls: usize,
-    at: usize,
-    used: bool,
     stream: &'a dyn Stream,
-    flush: Option<Flush<'a>>,
     timer: ReplayTimer,
     activity: Option<&'a dyn Activity>,
 }
@@ -186,12 +179,12 @@ impl<'a> Replay<'a> {
     /// Replays of graphs of `calls` calls each, timed by events, or by the device's records of their kernels if there are any.
     pub(super) fn new(
         graphs: Vec<Captured>,
+        carousel: Rc<Carousel<'a>>,
         calls: usize,
         stream: &'a dyn Stream,
-        flush: Option<Flush<'a>>,
         activity: Option<&'a dyn Activity>,
     ) -> Result<Self, SubjectError> {
-        Ok(Self { graphs, calls, at: 0, used: false, stream, flush, timer: ReplayTimer::new(stream)?, activity })
+        Ok(Self { graphs, carousel, calls, stream, timer: ReplayTimer::new(stream)?, activity })
     }
 }
 
@@ -201,22 +194,16 @@ impl Subject for Replay<'_> {
     }
 
     fn before_sample(&mut self) -> Result<(), SubjectError> {
-        if self.used {
+        if let Some(last) = self.carousel.last() {
             // The one that ran last: by its next turn the copy that this makes has left the caches again.
-            self.graphs[self.at].lead(self.stream)?;
+            self.graphs[last].lead(self.stream)?;
         }
-        self.at = (self.at + 1) % self.graphs.len();
-        if self.at == 0
-            && let Some(flush) = &mut self.flush
-        {
-            flush.enqueue()?;
-        }
-        self.used = true;
+        self.carousel.turn()?;
         self.activity.map_or(Ok(()), |activity| kernels::forget(activity, self.stream))
     }
 
     fn sample(&mut self) -> Result<Sample, SubjectError> {
-        let graph = &*self.graphs[self.at].graph;
+        let graph = &*self.graphs[self.carousel.at()].graph;
         let Some(activity) = self.activity else { return self.timer.replay(graph, self.stream, self.calls) };
         graph.replay(self.stream.borrow()).map_err(failed)?;
         kernels::sample(activity, self.stream, self.calls)

@@ -138,7 +138,7 @@ pub fn measure(
         let no_verdict = counts.no_verdict.clone();
         taken.push(Taken { rounds: vec![Vec::new(); protocol.rounds as usize], no_verdict, counts });
     }
-    for turn in schedule(subjects.len(), protocol.rounds) {
+    for turn in schedule(subjects.len(), protocol.rounds, protocol.turns) {
         take_turn(subjects[turn.subject], &mut taken[turn.subject], turn, protocol, clock, stop)?;
     }
     Ok(taken)
@@ -175,7 +175,8 @@ fn take_turn(
     let start = clock.now();
     // Preparing a cold sample may take a thousand times the call, so warming up has the limit of its budget in real
     // time: past it the device has been busy for as long as was asked.
-    let warm_until = start + Duration::from_secs_f64(protocol.warmup_ms.max(protocol.repeat_ms / 4.0) / 1e3);
+    let time = |ms: f64| Duration::from_micros(turn.share.of((ms * 1e3) as u64));
+    let warm_until = start + time(protocol.warmup_ms.max(protocol.repeat_ms / 4.0));
     for _ in 0..turn.share.of(taken.counts.warmup) {
         sample(subject, stop)?;
         if clock.now() >= warm_until {
@@ -183,19 +184,22 @@ fn take_turn(
         }
     }
     let start = clock.now();
-    let limit = Duration::from_secs_f64(protocol.limit_ms / 1e3);
+    let fewest = turn.share.of(protocol.min_samples);
+    let limit = time(protocol.limit_ms);
+    let patience = limit.min(time(protocol.repeat_ms * protocol.patience));
     let round = &mut taken.rounds[turn.round as usize];
     for i in 0..share {
         round.push(sample(subject, stop)?);
+        let allowed = if i + 1 < fewest { limit } else { patience };
         // An exact count was asked for and is kept.
-        if protocol.iterations.is_none() && i + 1 < share && clock.now() - start >= limit {
+        if protocol.iterations.is_none() && i + 1 < share && clock.now() - start >= allowed {
             tracing::debug!(round = turn.round, taken = i + 1, planned = share, "time limit reached");
-            if i + 1 < turn.share.of(protocol.min_samples) && taken.no_verdict.is_none() {
+            if i + 1 < fewest && taken.no_verdict.is_none() {
                 taken.no_verdict = Some(format!(
                     "round {} reached the limit of {} ms after {} of at least {} samples",
                     turn.round,
                     protocol.limit_ms,
-                    i + 1,
+                    round.len(),
                     protocol.min_samples
                 ));
             }

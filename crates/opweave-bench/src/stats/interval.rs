@@ -10,6 +10,7 @@
 //! of up to half a million values, and is the same on every machine because no random number is involved
 //! (B. Efron, "Bootstrap methods: another look at the jackknife", 1979, treats the median by the same identity).
 
+use super::quantile::median_of_sorted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,19 @@ pub(super) fn median_interval(sorted: &[f64]) -> Interval {
     let low = rank_of_quantile(n, n.div_ceil(2), TAIL);
     let high = rank_of_quantile(n, n / 2 + 1, 1.0 - TAIL);
     Interval { low_us: sorted[low - 1], high_us: sorted[high - 1] }
+}
+
+/// The median with its 99 % interval by the sign test: of n values the k-th smallest and the k-th largest, with the largest k of which
+/// fewer than k of n fair coins fall heads with a probability of half a percent at most. None for fewer than eight values. It
+/// assumes nothing of their distribution (e.g. W. J. Conover, "Practical Nonparametric Statistics", 3.2).
+#[must_use]
+pub fn median_within(values: &[f64]) -> Option<(f64, f64, f64)> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    // P(Bin(n, 1/2) < k) = 1 - P(Bin(n, 1/2) >= k), and the same on the other side.
+    let k = (1..=n / 2).take_while(|&k| 1.0 - at_least(n, k, 0.5) <= 0.005).last()?;
+    Some((sorted[k - 1], median_of_sorted(&sorted), sorted[n - k]))
 }
 
 /// Smallest j in `1..=n` with `P(Bin(n, j/n) >= k) >= q`: the q-quantile of the k-th smallest of n draws.
@@ -108,6 +122,19 @@ fn ln_gamma(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sign_test_leaves_half_a_percent_on_each_side() {
+        let ranks = |n: usize| {
+            let values: Vec<f64> = (1..=n).map(|i| i as f64).collect();
+            median_within(&values)
+        };
+        assert_eq!((ranks(0), ranks(1), ranks(7)), (None, None, None));
+        // Tables of the binomial distribution: n = 8, 0.0039; n = 20, P(< 4) = 0.0013, P(< 5) = 0.0059.
+        assert_eq!(ranks(8), Some((1.0, 4.5, 8.0)));
+        assert_eq!(ranks(20), Some((4.0, 10.5, 17.0)));
+        assert_eq!(ranks(80).map(|(low, _, high)| (low, high)), Some((29.0, 52.0)));
+    }
 
     /// The probability by adding binomial terms, which is exact enough for small n.
     fn at_least_by_sum(n: usize, k: usize, p: f64) -> f64 {

@@ -11,7 +11,7 @@ mod interval;
 mod quantile;
 mod trend;
 
-pub use interval::Interval;
+pub use interval::{Interval, median_within};
 pub use trend::{Trend, trend};
 
 use schemars::JsonSchema;

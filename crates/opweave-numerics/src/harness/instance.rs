@@ -3,7 +3,8 @@
 
 //! One implementation of a case, with device memory of its own.
 
-use std::cell::OnceCell;
+use std::any::Any;
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -90,6 +91,9 @@ pub trait PreparedCase {
     /// # Errors
     /// [`CaseError::Enqueue`].
     fn launch(&self, stream: StreamRef<'_>) -> Result<(), CaseError>;
+    /// Reads what a call of this case is made of, its arguments though not their memory: a caller that has just put them together
+    /// finds them in the caches, and so should a timed call, wherever its cold tensors lie.
+    fn touch(&self);
     /// Validates the implementation on this case.
     ///
     /// # Errors
@@ -101,6 +105,14 @@ pub trait PreparedCase {
     /// # Errors
     /// [`CaseError`].
     fn twin(&self) -> Result<Box<dyn PreparedCase>, CaseError>;
+    /// The same prepared operator on the memory of `other`, which is of the same fixture: where two implementations are compared,
+    /// what pages they happened to get is no difference between them. A packed weight and workspaces stay its own.
+    ///
+    /// # Errors
+    /// [`CaseError`]; [`CaseError::Environment`] if `other` is of another fixture.
+    fn twin_on(&self, other: &dyn PreparedCase) -> Result<Box<dyn PreparedCase>, CaseError>;
+    /// The case by its type.
+    fn as_any(&self) -> &dyn Any;
 }
 
 impl<O: Reference> PreparedSource for Arc<Fixture<O>> {
@@ -143,11 +155,14 @@ pub(super) struct Common<O: Reference> {
 /// Device memory of each tensor that has some.
 type Buffers = Vec<Option<Box<dyn Buffer>>>;
 
+/// The same where several implementations may use it in turns.
+type Memory = Rc<RefCell<Buffers>>;
+
 /// A fixture on a device.
 pub(super) struct Instance<O: Reference> {
     pub(super) fixture: Arc<Fixture<O>>,
     pub(super) common: Arc<Common<O>>,
-    buffers: Buffers,
+    buffers: Memory,
     packed: Option<(usize, Box<dyn Buffer>)>,
     lent: Lent,
     pub(super) stream: Rc<dyn Stream>,
@@ -163,7 +178,8 @@ impl<O: Reference> Instance<O> {
         let (stream, faults) = (Rc::from(common.device.stream()?), Rc::from(common.device.faults()?));
         let images = fixture.before.iter().map(|tensor| image(&*common.device, tensor.as_ref()));
         let buffers = images.collect::<Result<Buffers, _>>()?;
-        let instance = Instance::with(fixture, common, buffers, stream, faults, Rc::default())?;
+        let memory = Rc::new(RefCell::new(buffers));
+        let instance = Instance::with(fixture, common, memory, stream, faults, Rc::default())?;
         instance.pack()?;
         Ok(instance)
     }
@@ -172,7 +188,7 @@ impl<O: Reference> Instance<O> {
     fn with(
         fixture: Arc<Fixture<O>>,
         common: Arc<Common<O>>,
-        buffers: Buffers,
+        buffers: Memory,
         stream: Rc<dyn Stream>,
         faults: Rc<dyn FaultSink>,
         originals: Rc<OnceCell<Buffers>>,
@@ -186,8 +202,10 @@ impl<O: Reference> Instance<O> {
             None => None,
         };
         let lent = Lent::new(device, common.prepared.workspace())?;
-        let mut source = Views { fixture: &fixture, buffers: &buffers, packed: packed.as_ref(), device: device.id() };
+        let views = buffers.borrow();
+        let mut source = Views { fixture: &fixture, buffers: &views, packed: packed.as_ref(), device: device.id() };
         let args = O::assemble(common.prepared.specs(), &mut source)?;
+        drop(views);
         Ok(Instance { fixture, common, buffers, packed, lent, stream, faults, originals, args })
     }
 
@@ -207,8 +225,9 @@ impl<O: Reference> Instance<O> {
     /// Packs the weight where the plan wants that.
     fn pack(&self) -> Result<(), CaseError> {
         let Some((index, target)) = &self.packed else { return Ok(()) };
+        let buffers = self.buffers.borrow();
         let mut source =
-            Views { fixture: &self.fixture, buffers: &self.buffers, packed: None, device: self.common.device.id() };
+            Views { fixture: &self.fixture, buffers: &buffers, packed: None, device: self.common.device.id() };
         let Some(spec) = self.fixture.specs.tensor(*index) else { return Ok(()) };
         let plain = source.tensor(*index, spec)?;
         // SAFETY: clause 1 of `Prepared::pack`: both buffers belong to this instance and were allocated for the layout.
@@ -216,9 +235,17 @@ impl<O: Reference> Instance<O> {
         Ok(self.stream.synchronize()?)
     }
 
+    /// Takes over the packed weight of an instance of the same plan.
+    fn pack_as(&mut self, other: &Instance<O>) -> Result<(), CaseError> {
+        if let (Some((_, packed)), Some((_, theirs))) = (&mut self.packed, &other.packed) {
+            packed.copy_from(&**theirs)?;
+        }
+        Ok(())
+    }
+
     /// Writes the images of another fixture of the same case into this instance's memory: inputs changed in place.
     pub(super) fn load(&mut self, fixture: &Fixture<O>) -> Result<(), CaseError> {
-        for (tensor, buffer) in fixture.before.iter().zip(&mut self.buffers) {
+        for (tensor, buffer) in fixture.before.iter().zip(&mut *self.buffers.borrow_mut()) {
             if let (Some(tensor), Some(buffer)) = (tensor, buffer) {
                 upload(tensor, &mut **buffer)?;
             }
@@ -233,7 +260,7 @@ impl<O: Reference> Instance<O> {
             (Some(tensor), Some(buffer)) => download(tensor, &**buffer).map(Some),
             _ => Ok(None),
         };
-        self.fixture.before.iter().zip(&self.buffers).map(fetch).collect()
+        self.fixture.before.iter().zip(&*self.buffers.borrow()).map(fetch).collect()
     }
 
     /// Enqueues one call on `stream`.
@@ -400,9 +427,9 @@ impl<O: Reference> PreparedCase for Instance<O> {
     }
 
     fn reset(&mut self) -> Result<(), CaseError> {
-        let fixture = Arc::clone(&self.fixture);
+        let (fixture, mut buffers) = (Arc::clone(&self.fixture), self.buffers.borrow_mut());
         for index in rewritten(&fixture) {
-            if let (Some(tensor), Some(buffer)) = (&fixture.before[index], &mut self.buffers[index]) {
+            if let (Some(tensor), Some(buffer)) = (&fixture.before[index], &mut buffers[index]) {
                 upload(tensor, &mut **buffer)?;
             }
         }
@@ -411,7 +438,7 @@ impl<O: Reference> PreparedCase for Instance<O> {
 
     fn restore(&self, instruments: &dyn Instruments, stream: StreamRef<'_>) -> Result<(), CaseError> {
         let originals = self.originals()?;
-        for (original, buffer) in originals.iter().zip(&self.buffers) {
+        for (original, buffer) in originals.iter().zip(&*self.buffers.borrow()) {
             if let (Some(original), Some(buffer)) = (original, buffer) {
                 // SAFETY: clauses "readable, writable, no overlap, aligned": two allocations of the same size, made at the
                 // alignment of images, which live as long as this case and with it as long as its graphs.
@@ -423,6 +450,10 @@ impl<O: Reference> PreparedCase for Instance<O> {
 
     fn launch(&self, stream: StreamRef<'_>) -> Result<(), CaseError> {
         Ok(self.enqueue(stream)?)
+    }
+
+    fn touch(&self) {
+        std::hint::black_box((self.args, self.lent.workspace(), self.common.prepared.specs()));
     }
 
     fn validate(&mut self, how: &How<'_>) -> Result<Judgement, CaseError> {
@@ -437,14 +468,36 @@ impl<O: Reference> PreparedCase for Instance<O> {
         // writes may hold what was written.
         stream.synchronize()?;
         let (device, firsts) = (&*common.device, self.originals()?);
-        let copies =
-            firsts.iter().zip(&self.buffers).map(|(first, now)| copy(device, first.as_deref().or(now.as_deref())));
-        let buffers = copies.collect::<Result<Buffers, CaseError>>()?;
-        let mut twin = Instance::with(fixture, Arc::clone(&common), buffers, stream, faults, originals)?;
-        if let (Some((_, packed)), Some((_, own))) = (&mut twin.packed, &self.packed) {
-            packed.copy_from(&**own)?;
-        }
+        let now = self.buffers.borrow();
+        let copies = firsts.iter().zip(&*now).map(|(first, now)| copy(device, first.as_deref().or(now.as_deref())));
+        let memory = Rc::new(RefCell::new(copies.collect::<Result<Buffers, CaseError>>()?));
+        let mut twin = Instance::with(fixture, Arc::clone(&common), memory, stream, faults, originals)?;
+        twin.pack_as(self)?;
         Ok(Box::new(twin))
+    }
+
+    fn twin_on(&self, other: &dyn PreparedCase) -> Result<Box<dyn PreparedCase>, CaseError> {
+        let other = other.as_any().downcast_ref::<Instance<O>>();
+        let Some(other) = other.filter(|other| Arc::ptr_eq(&self.fixture, &other.fixture)) else {
+            return Err(CaseError::Environment(format!(
+                "{} cannot use the memory of another case",
+                self.common.implementation.name
+            )));
+        };
+        let mut twin = Instance::with(
+            Arc::clone(&self.fixture),
+            Arc::clone(&self.common),
+            Rc::clone(&other.buffers),
+            Rc::clone(&self.stream),
+            Rc::clone(&self.faults),
+            Rc::clone(&other.originals),
+        )?;
+        twin.pack_as(self)?;
+        Ok(Box::new(twin))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 

@@ -82,7 +82,8 @@ pub(super) fn spans(
     let interrupt = bench.ground.numerics.interrupt;
     let made = caught(|| {
         let Arrangement { arranged, method } = bench.arrange(prepared, cache)?;
-        Ok((bench.subject(prepared, &arranged)?, method))
+        let mut subjects = bench.subjects(&[prepared], &arranged)?;
+        Ok((subjects.pop().ok_or(SampleError::Nothing)?, method))
     });
     let (mut subject, method, mut trouble) = match made {
         Ok((subject, method)) => (Some(subject), method, None),
