@@ -47,6 +47,9 @@ struct Tensor {
     int64_t reach() const;
     double get(int64_t flat) const;
     void put(int64_t flat, double value) const;
+    // Integers and booleans, all 64 bits of them.
+    int64_t whole(int64_t flat) const;
+    void put_whole(int64_t flat, int64_t value) const;
     int64_t at(int64_t flat) const;
 };
 

@@ -81,6 +81,23 @@ void Tensor::put(int64_t flat, double value) const {
     }
 }
 
+int64_t Tensor::whole(int64_t flat) const {
+    const char *p = (const char *)data + at(flat) * (int64_t)bytes_of(dtype);
+    switch (dtype) {
+    case I64: { int64_t v; memcpy(&v, p, 8); return v; }
+    case I32: { int32_t v; memcpy(&v, p, 4); return v; }
+    default: return *(const uint8_t *)p;
+    }
+}
+void Tensor::put_whole(int64_t flat, int64_t value) const {
+    char *p = (char *)data + at(flat) * (int64_t)bytes_of(dtype);
+    switch (dtype) {
+    case I64: memcpy(p, &value, 8); break;
+    case I32: { int32_t v = (int32_t)value; memcpy(p, &v, 4); break; }
+    default: *(uint8_t *)p = (uint8_t)value;
+    }
+}
+
 bool is_tensor(const void *tensor) { return tensors.count(tensor) > 0; }
 bool is_scalar(const void *scalar) { return scalars.count(scalar) > 0; }
 

@@ -177,7 +177,8 @@ Status aclnnSwiGluGetWorkspaceSize(const void *x, int64_t dim, const void *out, 
         int64_t width = t[1].dims[1];
         for (int64_t r = 0; r < t[1].dims[0]; r++)
             for (int64_t i = 0; i < width; i++) {
-                double gate = t[0].get(r * 2 * width + i), up = t[0].get(r * 2 * width + width + i);
+                // In f32, where the exponential overflows before nothing is left.
+                float gate = (float)t[0].get(r * 2 * width + i), up = (float)t[0].get(r * 2 * width + width + i);
                 t[1].put(r * width + i, gate / (1 + std::exp(-gate)) * up);
             }
     });

@@ -13,6 +13,7 @@
 
 mod descriptor;
 mod executor;
+mod indices;
 mod operation;
 mod ops;
 mod plan;

@@ -20,7 +20,9 @@ use crate::sample::Sample;
 use crate::vendor::Vendor;
 
 /// Executors kept for a plan at most.
-const MAX_KEPT: usize = 32;
+const MAX_KEPT: usize = 192;
+/// A fault buffer that is never read or written: in advance nobody has one.
+const FAULTS: *mut u8 = std::ptr::without_provenance_mut(1 << 40);
 
 /// An executor that is kept, for steps that are equal but for their addresses. One call at a time has it.
 struct Kept {
@@ -85,7 +87,7 @@ impl<O: Vendor> VendorPlan<O> {
         let too_large = "a call of the sizes that the problem bounds takes more memory than there can be";
         let sample = Sample { device: self.context.device(), dims, worst };
         let Some(args) = sample.args::<O>(specs) else { return Err(state(too_large).into()) };
-        let mut program = Program::new();
+        let mut program = Program::new(Some(FAULTS));
         O::program(&self.problem, &args, &mut program);
         if let Some(fault) = program.fault() {
             return Err(state(fault).into());
@@ -213,7 +215,7 @@ impl<O: Vendor> Plan<O> for VendorPlan<O> {
             ));
         };
         self.is_of(stream)?;
-        let mut program = Program::new();
+        let mut program = Program::new(None);
         let target = RawTensor::packed(target, self.context.device(), layout.bytes, layout.id);
         O::pack(&self.problem, source, &target, &mut program);
         if let Some(fault) = program.fault() {
@@ -250,7 +252,7 @@ impl<O: Vendor> Plan<O> for VendorPlan<O> {
 
     unsafe fn enqueue(&self, args: &O::Args, workspace: Workspace, stream: StreamRef<'_>) -> Result<(), LaunchError> {
         self.is_of(stream)?;
-        let mut program = Program::new();
+        let mut program = Program::new(stream.faults().map(|faults| faults.device_pointer().cast()));
         O::program(&self.problem, args, &mut program);
         if let Some(fault) = program.fault() {
             return Err(LaunchError::Refused(fault.to_owned()));

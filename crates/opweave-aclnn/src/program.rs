@@ -11,7 +11,7 @@ use crate::operation::{Attributes, COPY, Operation};
 /// Tensors of one operator at most.
 pub(crate) const MAX_TENSORS: usize = 8;
 /// Operators of one call at most.
-const MAX_STEPS: usize = 8;
+const MAX_STEPS: usize = 24;
 /// What the vendor aligns memory to, and what pieces of the workspace are aligned to here.
 pub(crate) const ALIGN: usize = 512;
 
@@ -71,13 +71,21 @@ pub(crate) struct Program {
     steps: [Option<Step>; MAX_STEPS],
     count: usize,
     scratch: usize,
+    /// Where faults are written; none where the caller gave no buffer.
+    faults: Option<*mut u8>,
     /// Why the call cannot be expressed, for a plan's own defect.
     fault: Option<&'static str>,
 }
 
 impl Program {
-    pub(crate) fn new() -> Self {
-        Program { steps: [None; MAX_STEPS], count: 0, scratch: 0, fault: None }
+    /// No operators yet; `faults` is the fault buffer of the call.
+    pub(crate) fn new(faults: Option<*mut u8>) -> Self {
+        Program { steps: [None; MAX_STEPS], count: 0, scratch: 0, faults, fault: None }
+    }
+
+    /// The fault buffer of the call.
+    pub(crate) fn faults(&self) -> Option<*mut u8> {
+        self.faults
     }
 
     /// The operators in their order.
@@ -109,6 +117,35 @@ impl Program {
     /// The caller's tensor as it is.
     pub(crate) fn argument(&self, view: &RawTensor) -> Option<Operand> {
         Some(Operand { view: *view, origin: Origin::Argument, form: Form::Plain })
+    }
+
+    /// A tensor without gaps as one of another shape and of a dtype as wide, with as many elements.
+    pub(crate) fn reshaped(&mut self, operand: Option<Operand>, dtype: DType, shape: &[usize]) -> Option<Operand> {
+        let Operand { view, origin, form } = operand?;
+        match RawTensor::contiguous(view.data(), dtype, view.device(), shape) {
+            Ok(view) => Some(Operand { view, origin, form }),
+            Err(_) => {
+                self.fault = Some("a tensor has no such shape");
+                None
+            }
+        }
+    }
+
+    /// Some columns of a matrix without gaps in the workspace.
+    pub(crate) fn columns(&mut self, operand: Option<Operand>, from: usize, count: usize) -> Option<Operand> {
+        let Operand { view, origin, form } = operand?;
+        let Origin::Scratch(at) = origin else {
+            self.fault = Some("columns are taken of the workspace alone");
+            return None;
+        };
+        let part = [view.dim(0), count];
+        match RawTensor::strided(view.data(), view.dtype(), view.device(), &part, view.strides()) {
+            Ok(view) => Some(Operand { view, origin: Origin::Scratch(at + from * view.dtype().bits() / 8), form }),
+            Err(_) => {
+                self.fault = Some("columns are no view");
+                None
+            }
+        }
     }
 
     /// A matrix of these rows and columns at an address of the caller's, each row so many elements behind the one before; in

@@ -41,7 +41,7 @@ impl ArgSource for Sample {
         let mut strides = vec![0_isize; shape.len()];
         let mut stride = 1_isize;
         for axis in (0..shape.len()).rev() {
-            let gap = if gaps && spec.dims[axis].strided { GAP as isize } else { 0 };
+            let gap = if gaps && (spec.dims[axis].strided || spec.dims[axis].free) { GAP as isize } else { 0 };
             strides[axis] = stride.saturating_add(gap);
             stride = strides[axis].saturating_mul(shape[axis].max(1) as isize);
         }

@@ -21,12 +21,10 @@ use crate::program::Program;
 /// The rank of the vendor's operators: below kernels of opweave's own.
 const PRIORITY: i32 = 100;
 
-/// A row: modes of an operator that apply in one domain.
+/// What the row of an operator says.
 pub(crate) struct Row {
-    /// What the row is called behind the operator's name, where an operator has several.
-    pub(crate) variant: Option<&'static str>,
-    /// The contracts that the vendor's operators fulfil.
-    pub(crate) contracts: Vec<&'static OpContract>,
+    /// The contract that the vendor's operators fulfil.
+    pub(crate) contract: &'static OpContract,
     /// Where they apply, as the vendor documents it.
     pub(crate) needs: Needs,
     /// Whether the vendor documents that the same inputs give the same bits.
@@ -34,9 +32,9 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The only row of an operator.
-    pub(crate) fn only(contract: &'static OpContract, needs: Needs) -> Vec<Row> {
-        vec![Row { variant: None, contracts: vec![contract], needs, deterministic: true }]
+    /// A row of an operator that is documented to be deterministic.
+    pub(crate) fn new(contract: &'static OpContract, needs: Needs) -> Row {
+        Row { contract, needs, deterministic: true }
     }
 }
 
@@ -45,8 +43,8 @@ pub(crate) trait Vendor: Operator {
     /// Everything that a program may call.
     const OPERATIONS: &'static [&'static Operation];
 
-    /// The rows.
-    fn rows() -> Vec<Row>;
+    /// The row.
+    fn row() -> Row;
 
     /// The operators of one call. Pure, and the same for equal shapes, strides and scalars.
     fn program(problem: &Self::Problem, args: &Self::Args, program: &mut Program);
@@ -75,30 +73,26 @@ impl<O: Vendor> Kernel<O> for VendorKernel<O> {
     }
 }
 
-/// Registers the rows of an operator, `npu.aclnn.<op>`. Where CANN is not installed the row is there, for selection can be asked
+/// Registers the row of an operator, `npu.aclnn.<op>`. Where CANN is not installed the row is there, for selection can be asked
 /// about machines that are elsewhere; where it is, and lacks an operator or is no good, the row is unavailable for that reason.
 pub(crate) fn register<O: Vendor>(
     registry: &mut Registry,
     cann: &Result<&'static Cann, LoadError>,
 ) -> Result<(), RegistryError> {
-    let reason = unavailable(O::OPERATIONS, cann);
-    for row in O::rows() {
-        let name = ["npu.aclnn", O::NAME].into_iter().chain(row.variant).collect::<Vec<_>>().join(".");
-        let spec = KernelSpec {
-            variant: row.variant.map(str::to_owned),
-            binding: "aclnn".to_owned(),
-            priority: PRIORITY,
-            needs: row.needs.library("CANN", Version::OLDEST),
-            deterministic: row.deterministic,
-            // Documented of no operator on these devices.
-            batch_invariant: false,
-            ..KernelSpec::new(name, "aclnn", DeviceKind::Npu, &row.contracts)
-        };
-        match reason.clone() {
-            Some(reason) => registry.register_unavailable::<O>(spec, reason)?,
-            None => drop(registry.register::<O, _>(Arc::new(VendorKernel::<O> { spec, operator: PhantomData }))?),
-        }
+    let row = O::row();
+    let spec = KernelSpec {
+        binding: "aclnn".to_owned(),
+        priority: PRIORITY,
+        needs: row.needs.library("CANN", Version::OLDEST),
+        deterministic: row.deterministic,
+        // Documented of no operator on these devices.
+        batch_invariant: false,
+        ..KernelSpec::new(format!("npu.aclnn.{}", O::NAME), "aclnn", DeviceKind::Npu, &[row.contract])
+    };
+    if let Some(reason) = unavailable(O::OPERATIONS, cann) {
+        return registry.register_unavailable::<O>(spec, reason);
     }
+    drop(registry.register::<O, _>(Arc::new(VendorKernel::<O> { spec, operator: PhantomData }))?);
     Ok(())
 }
 

@@ -4,8 +4,10 @@
 //! Rows by family.
 
 mod activation;
+mod embedding;
 mod linear;
 mod normalization;
+mod rotary;
 mod softmax;
 
 use opweave_device_npu::{Cann, LoadError};
@@ -14,7 +16,9 @@ use opweave_registry::{Registry, RegistryError};
 /// Registers the rows of all families.
 pub(crate) fn register(registry: &mut Registry, cann: &Result<&'static Cann, LoadError>) -> Result<(), RegistryError> {
     activation::register(registry, cann)?;
+    embedding::register(registry, cann)?;
     linear::register(registry, cann)?;
     normalization::register(registry, cann)?;
+    rotary::register(registry, cann)?;
     softmax::register(registry, cann)
 }

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod failures;
+mod faults;
 mod operators;
 mod script;
 mod selection;

@@ -7,12 +7,31 @@ use crate::stage::{Met, double, run};
 
 /// An operator, cases of its suite, and the vendor's operators that these call.
 const CALLS: &[(&str, &str, &[&str])] = &[
+    (
+        "embedding",
+        "t17_v40_h33_*_i32_shard_outside",
+        &[
+            "aclnnClamp",
+            "aclnnNeTensor",
+            "aclnnAdds",
+            "aclnnEmbedding",
+            "aclnnInplaceMaskedFillScalar",
+            "aclnnAny",
+            "aclnnArgMax",
+            "aclnnEqScalar",
+            "aclnnLogicalAnd",
+            "aclnnInplaceMaskedFillTensor",
+        ],
+    ),
+    ("embedding", "t3_v40_h8_*_empty_shard", &["aclnnInplaceZero"]),
     ("fused_add_rms_norm", "*f16*", &["aclnnAddRmsNorm"]),
     ("gelu_tanh_and_mul", "t5_h137_*_packed", &["aclnnGeGluV3"]),
     ("layer_norm", "*f16*", &["aclnnLayerNorm"]),
     ("linear", "t5_k107_n45_*_packed", &["aclnnNpuFormatCast", "aclnnMatmulWeightNz", "aclnnMatmul"]),
     ("linear", "t5_k107_n45_f32_none", &["aclnnAddmm"]),
     ("log_softmax", "t4_h97_*_cool", &["aclnnCast", "aclnnAmax", "aclnnSub", "aclnnDivs", "aclnnLogSoftmax"]),
+    ("rotary_embedding", "t7_h3x2_d64_*_i32_outside", &["aclnnRopeWithSinCosCache", "aclnnSWhere"]),
+    ("rotary_embedding", "*_no_table", &["aclnnEqTensor"]),
     ("silu_and_mul", "t5_h137_*_packed", &["aclnnSwiGlu"]),
     ("softmax", "t4_h97_*_cool", &["aclnnSoftmax"]),
 ];

@@ -9,10 +9,12 @@ use opweave_contract::DynProblem;
 use opweave_contract::ops::activation::{
     ActivationProduct, GeluTanhAndMul, GeluTanhAndMulProblem, Halves, SiluAndMul, SiluAndMulProblem,
 };
+use opweave_contract::ops::embedding::{Embedding, EmbeddingProblem};
 use opweave_contract::ops::linear::{Linear, LinearActivation, LinearProblem, WeightForm};
 use opweave_contract::ops::normalization::{
     FusedAddRmsNorm, FusedAddRmsNormProblem, LayerNorm, LayerNormProblem, RmsNorm, RmsNormProblem, Sum, WeightMultiply,
 };
+use opweave_contract::ops::rotary::{Products, RotaryEmbedding, RotaryEmbeddingProblem};
 use opweave_contract::ops::softmax::{LogSoftmax, LogSoftmaxProblem, Softmax, SoftmaxProblem};
 use opweave_device::{BackendState, DeviceKey};
 use opweave_device_npu::{Cann, LoadError, Places};
@@ -34,12 +36,18 @@ fn problems() -> Vec<DynProblem> {
         bias_dtype: bias,
         ..LayerNormProblem::new(4096, DType::F16)
     };
-    let silu = |halves| SiluAndMulProblem { halves, ..SiluAndMulProblem::new(11008, DType::BF16) };
+    let silu = |dtype, halves| SiluAndMulProblem { halves, ..SiluAndMulProblem::new(11008, dtype) };
     let gelu = |dtype, activation_product| GeluTanhAndMulProblem {
         activation_product,
         ..GeluTanhAndMulProblem::new(11008, dtype)
     };
     let linear = |dtype, bias_dtype| LinearProblem { bias_dtype, ..LinearProblem::new(4096, 11008, dtype) };
+    let rotary = |products, cache_dtype| RotaryEmbeddingProblem {
+        products,
+        cache_dtype,
+        ..RotaryEmbeddingProblem::new(32, 8, 128, 64, DType::BF16)
+    };
+    let embedding = |id_dtype| EmbeddingProblem { id_dtype, ..EmbeddingProblem::new(128_256, 4096, DType::BF16) };
     let (f16, f32) = (Some(DType::F16), Some(DType::F32));
     vec![
         DynProblem::new::<RmsNorm>(norm(DType::F16, f16)),
@@ -54,8 +62,8 @@ fn problems() -> Vec<DynProblem> {
         DynProblem::new::<FusedAddRmsNorm>(add(Sum::Unrounded, WeightMultiply::F32)),
         DynProblem::new::<LayerNorm>(layer(f16, f16)),
         DynProblem::new::<LayerNorm>(layer(f32, f16)),
-        DynProblem::new::<SiluAndMul>(silu(Halves::Packed)),
-        DynProblem::new::<SiluAndMul>(silu(Halves::Separate)),
+        DynProblem::new::<SiluAndMul>(silu(DType::F16, Halves::Packed)),
+        DynProblem::new::<SiluAndMul>(silu(DType::BF16, Halves::Separate)),
         DynProblem::new::<GeluTanhAndMul>(gelu(DType::BF16, ActivationProduct::F32)),
         DynProblem::new::<GeluTanhAndMul>(gelu(DType::F16, ActivationProduct::RoundedActivation)),
         DynProblem::new::<GeluTanhAndMul>(gelu(DType::F16, ActivationProduct::F32)),
@@ -70,6 +78,11 @@ fn problems() -> Vec<DynProblem> {
         DynProblem::new::<Linear>(linear(DType::F32, f32)),
         DynProblem::new::<Linear>(linear(DType::BF16, Some(DType::BF16))),
         DynProblem::new::<Linear>(LinearProblem { activation: LinearActivation::Silu, ..linear(DType::BF16, None) }),
+        DynProblem::new::<Embedding>(embedding(DType::I64)),
+        DynProblem::new::<Embedding>(embedding(DType::U32)),
+        DynProblem::new::<RotaryEmbedding>(rotary(Products::F32, DType::BF16)),
+        DynProblem::new::<RotaryEmbedding>(rotary(Products::F32, DType::F32)),
+        DynProblem::new::<RotaryEmbedding>(rotary(Products::Rounded, DType::BF16)),
     ]
 }
 

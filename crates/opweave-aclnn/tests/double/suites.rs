@@ -15,13 +15,15 @@ use opweave_tensor::DeviceId;
 use crate::script::runtime;
 use crate::stage::{double, run};
 
-const OPERATIONS: [&str; 8] = [
+const OPERATIONS: [&str; 10] = [
+    "embedding",
     "fused_add_rms_norm",
     "gelu_tanh_and_mul",
     "layer_norm",
     "linear",
     "log_softmax",
     "rms_norm",
+    "rotary_embedding",
     "silu_and_mul",
     "softmax",
 ];

@@ -4,11 +4,12 @@
 //! `gelu_tanh_and_mul` by `aclnnGeGluV3`.
 
 use opweave_contract::ops::activation::{
-    GELU_TANH_AND_MUL_F32, GELU_TANH_AND_MUL_ROUNDED, GeluTanhAndMul, GeluTanhAndMulArgs, GeluTanhAndMulProblem,
+    GELU_TANH_AND_MUL_ROUNDED, GeluTanhAndMul, GeluTanhAndMulArgs, GeluTanhAndMulProblem,
 };
 use opweave_registry::{Domain, Needs};
 use opweave_tensor::DType;
 
+use super::common;
 use crate::operation::{Attributes, COPY, Operation, operation};
 use crate::program::Program;
 use crate::vendor::{Row, Vendor};
@@ -21,27 +22,18 @@ operation! {
 impl Vendor for GeluTanhAndMul {
     const OPERATIONS: &'static [&'static Operation] = &[&GE_GLU, &COPY];
 
-    /// The vendor's published kernel takes the activation in f32. In bf16 it multiplies in f32 and rounds once; in f16 it rounds
-    /// the activation and multiplies in f16. In f32 the rounding of the exponent shows, by more than the contract admits. Gate and
-    /// up stand in one tensor.
-    fn rows() -> Vec<Row> {
-        let row = |variant, contract, dtype| {
-            let needs = Needs::default()
-                .with(Domain::DTypes(vec!["dtype"], vec![vec![Some(dtype)]]))
-                .with(Domain::Words("halves", vec!["packed"]));
-            Row { variant, contracts: vec![contract], needs, deterministic: true }
-        };
-        vec![
-            row(None, &GELU_TANH_AND_MUL_F32, DType::BF16),
-            row(Some("rounded"), &GELU_TANH_AND_MUL_ROUNDED, DType::F16),
-        ]
+    /// The vendor's published kernel takes the activation in f32. In f16 it rounds that and multiplies in f16. In bf16 it multiplies
+    /// in f32, but as of `silu_and_mul` the tail is lost, and in f32 the rounding of the exponent shows besides.
+    fn row() -> Row {
+        let needs = Needs::default().with(Domain::DTypes(vec!["dtype"], vec![vec![Some(DType::F16)]]));
+        Row::new(&GELU_TANH_AND_MUL_ROUNDED, needs)
     }
 
     fn program(problem: &GeluTanhAndMulProblem, args: &GeluTanhAndMulArgs, program: &mut Program) {
         if args.input.dim(0) == 0 || problem.intermediate_size == 0 {
             return;
         }
-        let input = program.argument(&args.input);
+        let input = common::halves(&args.input, args.up.as_ref(), false, program);
         let out = program.output(&args.out, &[&args.input], false);
         let activation = program.scratch_tensor(&args.out, problem.dtype, args.out.shape());
         program.push(&GE_GLU, Attributes { int: 1, ..Attributes::default() }, &[input, out, activation]);

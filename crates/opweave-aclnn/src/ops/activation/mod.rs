@@ -3,6 +3,7 @@
 
 //! Rows of the activation family.
 
+mod common;
 mod gelu_tanh_and_mul;
 mod silu_and_mul;
 

@@ -43,7 +43,7 @@ impl Vendor for Linear {
     /// All in one dtype. What the vendor documents of a bias in 16 bits leaves open whether the sum is rounded before it, and
     /// nothing is said of a sum without terms. f32 is not narrowed (`KEEP_DTYPE`). There is no activation. That the products are
     /// deterministic is documented of other devices alone.
-    fn rows() -> Vec<Row> {
+    fn row() -> Row {
         let (f32, f16, bf16) = (Some(DType::F32), Some(DType::F16), Some(DType::BF16));
         let covered = [(f32, None), (f32, f32), (f16, None), (bf16, None)];
         let covered = covered.map(|(dtype, bias)| vec![dtype, dtype, bias, dtype]).into();
@@ -51,7 +51,7 @@ impl Vendor for Linear {
             .with(Domain::DTypes(vec!["dtype", "weight_dtype", "bias_dtype", "output_dtype"], covered))
             .with(Domain::Words("activation", vec!["none"]))
             .with(Domain::Range("in_features", 1, 1 << 30));
-        vec![Row { variant: None, contracts: vec![&LINEAR], needs, deterministic: false }]
+        Row { deterministic: false, ..Row::new(&LINEAR, needs) }
     }
 
     fn program(problem: &LinearProblem, args: &LinearArgs, program: &mut Program) {

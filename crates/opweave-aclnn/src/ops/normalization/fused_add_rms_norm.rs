@@ -24,10 +24,10 @@ impl Vendor for FusedAddRmsNorm {
     /// In f16 the vendor's published kernel adds in f16, takes the norm of that, rounds it, and multiplies by the weight in f16.
     ///
     /// As of `rms_norm`; the weight has the dtype of the input.
-    fn rows() -> Vec<Row> {
+    fn row() -> Row {
         let f16 = Some(DType::F16);
         let needs = Needs::default().with(Domain::DTypes(vec!["dtype", "weight_dtype"], vec![vec![f16, f16]]));
-        Row::only(&FUSED_ADD_RMS_NORM_ROUNDED_AFTER_ROUNDING, needs)
+        Row::new(&FUSED_ADD_RMS_NORM_ROUNDED_AFTER_ROUNDING, needs)
     }
 
     fn program(problem: &FusedAddRmsNormProblem, args: &FusedAddRmsNormArgs, program: &mut Program) {

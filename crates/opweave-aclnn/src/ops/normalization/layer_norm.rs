@@ -22,12 +22,12 @@ impl Vendor for LayerNorm {
 
     /// Weight and bias, where both are there, have one dtype: that of the input or f32. As of `rms_norm`, squares of f16 are the
     /// only ones that cannot overflow.
-    fn rows() -> Vec<Row> {
+    fn row() -> Row {
         let (f16, f32) = (Some(DType::F16), Some(DType::F32));
         let covered = [(f16, f16), (f32, f32), (None, f16), (None, f32), (f16, None), (f32, None), (None, None)];
         let covered = covered.map(|(weight, bias)| vec![f16, weight, bias]).into();
         let needs = Needs::default().with(Domain::DTypes(vec!["dtype", "weight_dtype", "bias_dtype"], covered));
-        Row::only(&LAYER_NORM, needs)
+        Row::new(&LAYER_NORM, needs)
     }
 
     fn program(problem: &LayerNormProblem, args: &LayerNormArgs, program: &mut Program) {

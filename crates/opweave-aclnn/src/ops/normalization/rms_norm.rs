@@ -23,11 +23,11 @@ impl Vendor for RmsNorm {
     ///
     /// The weight must be there. The kernel squares in f32 as it is, so that of the vendor's three dtypes only f16 has no row whose
     /// squares overflow, which the contract forbids.
-    fn rows() -> Vec<Row> {
+    fn row() -> Row {
         let f16 = Some(DType::F16);
         let needs = Needs::default()
             .with(Domain::DTypes(vec!["dtype", "weight_dtype"], vec![vec![f16, f16], vec![f16, Some(DType::F32)]]));
-        Row::only(&RMS_NORM_F32, needs)
+        Row::new(&RMS_NORM_F32, needs)
     }
 
     fn program(problem: &RmsNormProblem, args: &RmsNormArgs, program: &mut Program) {

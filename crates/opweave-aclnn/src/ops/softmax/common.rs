@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::vendor::Row;
 
 /// Logits of every dtype; results of `out` alone, if that is given.
-pub(super) fn rows(contract: &'static OpContract, out: Option<DType>) -> Vec<Row> {
+pub(super) fn row(contract: &'static OpContract, out: Option<DType>) -> Row {
     let dtypes = [DType::F32, DType::F16, DType::BF16].map(|dtype| vec![Some(dtype)]);
     let needs = match out {
         None => Needs::default().with(Domain::DTypes(vec!["dtype"], dtypes.into())),
@@ -22,7 +22,7 @@ pub(super) fn rows(contract: &'static OpContract, out: Option<DType>) -> Vec<Row
             Needs::default().with(Domain::DTypes(vec!["dtype", "out_dtype"], covered))
         }
     };
-    Row::only(contract, needs)
+    Row::new(contract, needs)
 }
 
 /// `operation`, a softmax of rows, in f32. The vendor's operators have no temperature, and say nothing of the dtype in which they

@@ -22,8 +22,8 @@ impl Vendor for LogSoftmax {
 
     /// The sum whose logarithm is taken has the 1 of the largest logit in it, beside which the others may vanish: the largest
     /// result, near zero, is as good as f32's last place at 1. In f32 the contract asks for no more; in 16 bits, for all of its own.
-    fn rows() -> Vec<Row> {
-        common::rows(&LOG_SOFTMAX, Some(DType::F32))
+    fn row() -> Row {
+        common::row(&LOG_SOFTMAX, Some(DType::F32))
     }
 
     fn program(_: &LogSoftmaxProblem, args: &LogSoftmaxArgs, program: &mut Program) {

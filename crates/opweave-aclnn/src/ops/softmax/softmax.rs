@@ -18,8 +18,8 @@ operation! {
 impl Vendor for Softmax {
     const OPERATIONS: &'static [&'static Operation] = &[&SOFTMAX_OF_ROWS, &CAST, &LARGEST, &SUBTRACT, &DIVIDE, &COPY];
 
-    fn rows() -> Vec<Row> {
-        common::rows(&SOFTMAX, None)
+    fn row() -> Row {
+        common::row(&SOFTMAX, None)
     }
 
     fn program(_: &SoftmaxProblem, args: &SoftmaxArgs, program: &mut Program) {

@@ -72,10 +72,5 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
             solution: "npu.aclnn",
             libraries: &[crate::LibraryDecl::CANN],
         },
-        ImplementationDecl {
-            name: "npu.aclnn.gelu_tanh_and_mul.rounded",
-            solution: "npu.aclnn",
-            libraries: &[crate::LibraryDecl::CANN],
-        },
     ],
 );

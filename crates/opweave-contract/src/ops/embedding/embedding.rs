@@ -86,5 +86,10 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.embedding.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.embedding", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.embedding", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl {
+            name: "npu.aclnn.embedding",
+            solution: "npu.aclnn",
+            libraries: &[crate::LibraryDecl::CANN],
+        },
     ],
 );

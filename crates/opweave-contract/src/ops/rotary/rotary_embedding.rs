@@ -133,5 +133,10 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.rotary_embedding.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.rotary_embedding", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.rotary_embedding", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl {
+            name: "npu.aclnn.rotary_embedding",
+            solution: "npu.aclnn",
+            libraries: &[crate::LibraryDecl::CANN],
+        },
     ],
 );

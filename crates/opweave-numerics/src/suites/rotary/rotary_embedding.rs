@@ -3,7 +3,7 @@
 
 //! The suite of `rotary_embedding`.
 
-use opweave_contract::ops::rotary::RotaryEmbedding;
+use opweave_contract::ops::rotary::{POSITION_OUTSIDE_THE_CACHE, RotaryEmbedding};
 use opweave_reference::Arguments;
 use opweave_tensor::DType;
 
@@ -37,10 +37,14 @@ impl Suite for Cases {
     fn cases(&self, arguments: &SuiteArguments) -> Vec<Case<RotaryEmbedding>> {
         let (tokens, head_dim) = (arguments.integer("tokens"), arguments.integer("head_dim"));
         if tokens.is_some() || head_dim.is_some() {
-            return combinations(tokens.unwrap_or(5), head_dim.unwrap_or(24));
+            let head_dim = head_dim.unwrap_or(24);
+            return combinations(tokens.unwrap_or(5), head_dim, turned(head_dim));
         }
         let mut cases = common::models(MODELS);
-        cases.extend(combinations(5, 24));
+        cases.extend(combinations(5, 24, turned(24)));
+        // Heads as kernels like them, of which half turn.
+        cases.extend(combinations(7, 64, 32));
+        cases.extend(layouts());
         cases.extend(common::dtypes_and_styles(&["q", "k"], &[], |of| {
             let swapped = of("swapped", 4).map(|c| c.lie(0, 1).inner_gap(3).swapped());
             swapped.into_iter().chain(of("q_shifted", 4).map(|c| c.lie_of("q", 0, 1))).collect()
@@ -106,9 +110,25 @@ impl Suite for Cases {
     }
 }
 
+/// Of heads as kernels like them, gaps between tokens and between heads, and a table without rows, which no position has.
+fn layouts() -> Vec<Case<RotaryEmbedding>> {
+    let mut cases = Vec::new();
+    for dtype in DTYPES {
+        let of = |what: &str| {
+            let label = format!("t4_h3x2_d64_r32_{dtype}_table_{dtype}_{what}");
+            case(&label, (3, 2, 64, 32), dtype, &[("cache_dtype", dtype)], 4)
+        };
+        cases.extend(of("strided").map(|c| c.lie(7, 0)));
+        cases.extend(of("heads_apart").map(|c| c.inner_gap(5).lie(0, 1)));
+        let none = of("no_table").map(|c| Case { dims: vec![4, 0], ..c });
+        let none = none.map(|c| c.fill("positions", Fill::Cycle(&[0, 1, -1, 39])));
+        cases.extend(none.map(|c| c.faults(POSITION_OUTSIDE_THE_CACHE, 0..4)));
+    }
+    cases
+}
+
 /// Every mode, style and dtype; all positions in the table, and some not.
-fn combinations(tokens: usize, head_dim: usize) -> Vec<Case<RotaryEmbedding>> {
-    let rotary_dim = turned(head_dim);
+fn combinations(tokens: usize, head_dim: usize, rotary_dim: usize) -> Vec<Case<RotaryEmbedding>> {
     let mut cases = Vec::new();
     for dtype in DTYPES {
         let tables = if dtype == "f32" { &["f32"][..] } else { &["f32", dtype][..] };
