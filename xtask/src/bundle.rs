@@ -3,10 +3,13 @@
 //! What a machine with a GPU and without Rust needs: the binary, the kernel images, the programs that measure other libraries,
 //! and a script that validates, sanitises and times.
 
+pub(crate) mod npu;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use anyhow::{Context, Result};
+use clap::Args;
 
 use crate::kernels;
 use crate::process::Program;
@@ -20,31 +23,61 @@ const REFERENCES: &str = "suites/references";
 /// Where the bundle goes unless told otherwise.
 const FOLDER: &str = "target/bundle";
 
+/// What a bundle is for.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Folder to write, which replaces an older one [default: target/bundle or target/bundle-npu]
+    out: Option<PathBuf>,
+    /// For a machine with an Ascend card and CANN; an archive is written beside the folder
+    #[arg(long)]
+    npu: bool,
+}
+
 /// Builds the binary and writes the bundle, replacing an older one.
 ///
 /// # Errors
 /// If the images do not pass their check, if the binary does not build, or if a file cannot be written.
-pub(crate) fn run(root: &Path, out: Option<PathBuf>) -> Result<()> {
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    let out = options.out.as_ref().map(absolute).transpose().context("failed to read the path")?;
+    if options.npu { npu::run(root, out).map(drop) } else { cuda(root, out) }
+}
+
+fn cuda(root: &Path, out: Option<PathBuf>) -> Result<()> {
     // A binary refuses images of other sources, and would say so only on the machine that the bundle is for.
     kernels::checked(root)?;
-    let images = root.join(kernels::IMAGES);
-    Program::cargo(root).args("build --release --locked --package opweave-cli --bin opweave").run()?;
     let out = out.unwrap_or_else(|| root.join(FOLDER));
+    let fresh = fresh(&out)?;
+    binary(root, &fresh)?;
+    files(&root.join(kernels::IMAGES), &fresh.join("kernels"))?;
+    files(&root.join(REFERENCES), &fresh.join("references"))?;
+    write(&fresh.join("run.sh"), SCRIPT)?;
+    put(&fresh, &out)?;
+    println!("bundle: {}\nthere: sh run.sh RESULTS", out.display());
+    Ok(())
+}
+
+/// An empty folder beside `out`.
+fn fresh(out: &Path) -> Result<PathBuf> {
     let fresh = out.with_extension("new");
     remove(&fresh)?;
     fs::create_dir_all(&fresh).with_context(|| format!("failed to create {}", fresh.display()))?;
-    copy(&root.join("target/release/opweave"), &fresh.join("opweave"))?;
-    files(&images, &fresh.join("kernels"))?;
-    files(&root.join(REFERENCES), &fresh.join("references"))?;
+    Ok(fresh)
+}
+
+/// Puts the bundle in the place of an older one.
+fn put(fresh: &Path, out: &Path) -> Result<()> {
+    remove(out)?;
+    fs::rename(fresh, out).with_context(|| format!("failed to move {} to {}", fresh.display(), out.display()))
+}
+
+/// The binary in release mode, and the revision that it is of.
+fn binary(root: &Path, bundle: &Path) -> Result<()> {
+    Program::cargo(root).args("build --release --locked --package opweave-cli --bin opweave").run()?;
+    copy(&root.join("target/release/opweave"), &bundle.join("opweave"))?;
     // Debugging information is most of the binary, and nobody debugs it there.
-    Program::new("strip", root).arg("--strip-debug").arg(fresh.join("opweave")).run()?;
+    Program::new("strip", root).arg("--strip-debug").arg(bundle.join("opweave")).run()?;
     let revision = Program::new("git", root).args("rev-parse HEAD").read().unwrap_or_default();
-    write(&fresh.join("revision"), &revision)?;
-    write(&fresh.join("run.sh"), SCRIPT)?;
-    remove(&out)?;
-    fs::rename(&fresh, &out).with_context(|| format!("failed to move {} to {}", fresh.display(), out.display()))?;
-    println!("bundle: {}\nthere: sh run.sh RESULTS", out.display());
-    Ok(())
+    write(&bundle.join("revision"), &revision)
 }
 
 fn remove(folder: &Path) -> Result<()> {

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::process::Program;
-use crate::{features, format, kernels, license, markdown, model, new, odd_shapes, opweave, package, tidy};
+use crate::{bundle, features, format, kernels, license, markdown, model, new, odd_shapes, opweave, package, tidy};
 
 /// Which steps to run.
 #[derive(Args)]
@@ -51,6 +51,7 @@ const STEPS: &[Step] = &[
         what: "a real model: operators on its tensors, and the text that the example decodes",
         run: real,
     },
+    Step { name: "npu", what: "what an Ascend machine gets, on the double of CANN", run: bundle::npu::trial },
     Step { name: "valgrind", what: "the odd shapes of the CPU kernels", run: odd_shapes::run },
     Step { name: "test", what: "the README's second command: all tests", run: test },
 ];

@@ -67,11 +67,8 @@ enum Command {
         /// Folder for model.safetensors and config.json [default: .model]
         out: Option<PathBuf>,
     },
-    /// Pack binary, kernel images and a script for a machine that has a GPU and no Rust
-    Bundle {
-        /// Folder to write, which replaces an older one [default: target/bundle]
-        out: Option<PathBuf>,
-    },
+    /// Pack binary, kernels and a script for a machine that has a GPU, or an Ascend card, and no Rust
+    Bundle(bundle::Options),
     /// Try what the benchmark suite promises on a quiet machine; results go into docs/benchmarking.md
     Bars(bars::Options),
     /// Run the odd shapes of the CPU kernels under valgrind
@@ -103,7 +100,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Package => package::run(&root)?,
         Command::Features => features::run(&root)?,
         Command::Model { out } => drop(model::run(&root, out)?),
-        Command::Bundle { out } => bundle::run(&root, out)?,
+        Command::Bundle(options) => bundle::run(&root, &options)?,
         Command::Bars(options) => bars::run(&root, &options)?,
         Command::OddShapes => odd_shapes::run(&root)?,
     }

@@ -125,10 +125,15 @@ pub(crate) fn fault_buffer(stream: StreamRef<'_>) -> *mut u8 {
     stream.faults().map_or(std::ptr::null_mut(), |faults| faults.device_pointer().cast())
 }
 
+/// That there is no image.
+fn not_built(stem: &str) -> Reject {
+    Reject::NotBuilt { kernel: stem.to_owned(), build: "cargo xtask kernels build" }
+}
+
 /// Why an image is of no use, as an answer of selection.
 fn refusal(stem: &str, error: &ImageError) -> Reject {
     match error {
-        ImageError::NotBuilt { .. } => Reject::NotBuilt { kernel: stem.to_owned() },
+        ImageError::NotBuilt { .. } => not_built(stem),
         error => Reject::Image { kernel: stem.to_owned(), reason: format!("failed to {error}") },
     }
 }
@@ -177,7 +182,7 @@ pub(crate) fn register<O: Native>(
     };
     let description = match opweave_kernels_cuda::description(O::STEM) {
         Ok(Some(description)) => description,
-        Ok(None) => return registry.register_unavailable::<O>(spec, Reject::NotBuilt { kernel: O::STEM.to_owned() }),
+        Ok(None) => return registry.register_unavailable::<O>(spec, not_built(O::STEM)),
         Err(error) => {
             let reason = format!("failed to {error}");
             return registry.register_unavailable::<O>(spec, Reject::Image { kernel: O::STEM.to_owned(), reason });

@@ -48,10 +48,12 @@ pub enum Reject {
         feature: String,
     },
     /// Its kernel image was not built.
-    #[error("not built: no image of `{kernel}`; run `cargo xtask kernels build`")]
+    #[error("not built: no image of `{kernel}`; run `{build}`")]
     NotBuilt {
         /// The kernel.
         kernel: String,
+        /// The command that builds it.
+        build: &'static str,
     },
     /// Its kernel image is there and of no use: damaged, or built from other sources.
     #[error("the image of `{kernel}` cannot be used: {reason}")]

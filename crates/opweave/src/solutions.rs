@@ -17,6 +17,8 @@ const SOLUTIONS: &[Solution] = &[
     Solution { name: "cuda.native", register: opweave_cuda::register, probe: opweave_device_cuda::backend },
     #[cfg(feature = "npu")]
     Solution { name: "npu.aclnn", register: opweave_aclnn::register, probe: opweave_device_npu::backend },
+    #[cfg(feature = "npu")]
+    Solution { name: "npu.ascendc", register: opweave_ascendc::register, probe: opweave_device_npu::backend },
 ];
 
 /// A runtime with every operation and every solution of this build. Nothing is loaded yet.

@@ -7,6 +7,8 @@
 mod check;
 mod compile;
 mod emulate;
+mod headers;
+pub(crate) mod npu;
 mod ptxas;
 mod report;
 mod state;
@@ -36,6 +38,9 @@ pub(crate) enum Kernels {
     Check(Output),
     /// Run the kernels on this processor, without a GPU, against their definitions
     Emulate,
+    /// The Ascend C kernels
+    #[command(subcommand)]
+    Npu(npu::Npu),
     /// Remove the images
     Clean {
         /// Remove the fetched toolkit as well
@@ -132,6 +137,7 @@ pub(crate) fn run(root: &Path, command: &Kernels) -> Result<()> {
         Kernels::List(output) => list(root, output),
         Kernels::Check(output) => check(root, output),
         Kernels::Emulate => emulate::run(root),
+        Kernels::Npu(command) => npu::run(root, command),
         Kernels::Clean { toolkit } => clean(root, *toolkit),
     }
 }
@@ -143,7 +149,8 @@ pub(crate) fn run(root: &Path, command: &Kernels) -> Result<()> {
 pub(crate) fn build_and_check(root: &Path) -> Result<()> {
     build(root, &BuildOptions { target: Vec::new(), jobs: None, output: Output { json: false } })?;
     check(root, &Output { json: false })?;
-    emulate::run(root)
+    emulate::run(root)?;
+    npu::check(root)
 }
 
 fn build(root: &Path, options: &BuildOptions) -> Result<()> {

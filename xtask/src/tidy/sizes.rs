@@ -12,7 +12,7 @@ const LONGEST: usize = 800;
 /// Half of the Rust files stay below this.
 const MEDIAN: usize = 150;
 /// Entries of the repository's root.
-const ROOT_ENTRIES: usize = 25;
+const ROOT_ENTRIES: usize = 26;
 
 /// Files that are read as tables or kept verbatim, which may be as long as their data is.
 fn is_data(path: &str) -> bool {
@@ -82,7 +82,7 @@ mod tests {
     fn a_crowded_root_is_found() {
         let names: Vec<String> = (0..=ROOT_ENTRIES).map(|n| format!("f{n}/a")).collect();
         let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
-        assert!(check(&tree_of(&files))[0].message.contains("more than 25 entries"));
+        assert!(check(&tree_of(&files))[0].message.contains("more than 26 entries"));
         assert!(check(&tree_of(&files[1..])).is_empty());
     }
 }

@@ -3,20 +3,14 @@
 
 //! What goes wrong, one thing at a time: each gives an error that says what it was, and leaves nothing behind.
 
-use crate::stage::{Met, double, meet, without};
-
-/// The double counted nothing that lives on, and noted no misuse.
-fn clean(met: &Met, what: &str) {
-    let rest: Vec<&str> = met.report.lines().filter(|line| *line != "end").collect();
-    assert!(rest.is_empty(), "{what}: {rest:?}");
-    assert!(met.report.contains("end"), "{what}: the double wrote no report");
-}
+use crate::shared::double;
+use crate::stage::{meet, without};
 
 #[test]
 fn a_whole_life_gives_right_numbers_and_leaves_nothing() {
     let met = meet(double(), &[]);
     assert_eq!(met.said, "done");
-    clean(&met, "nothing injected");
+    met.is_clean("nothing injected");
 }
 
 /// A function of the double's, the status that it fails with, and what the error must say besides the status.
@@ -78,7 +72,7 @@ fn every_injected_status_is_an_error_that_says_so_and_leaks_nothing() {
         for word in *says {
             assert!(met.said.contains(word), "{what}: `{word}` is not in: {}", met.said);
         }
-        clean(&met, &what);
+        met.is_clean(&what);
     }
 }
 
@@ -88,7 +82,7 @@ fn operators_that_cannot_be_repeated_are_called_in_two_phases() {
     // The second of two calls makes an executor destroyable; the first is what a plan asks.
     let met = meet(double(), &[("OPWEAVE_DOUBLE_FAIL", "aclSetAclOpExecutorRepeatable:1=161002")]);
     assert_eq!(met.said, "done");
-    clean(&met, "not repeatable");
+    met.is_clean("not repeatable");
 }
 
 #[test]
@@ -113,7 +107,7 @@ fn each_symbol_that_is_missing_is_named_with_its_library() {
         for word in [symbol, library] {
             assert!(met.said.contains(word), "{symbol}: `{word}` is not in: {}", met.said);
         }
-        clean(&met, symbol);
+        met.is_clean(symbol);
     }
 }
 
@@ -122,7 +116,7 @@ fn a_version_that_is_too_old_or_unreadable_is_refused() {
     for (version, says) in [("7.3.0", ["7.3.0", "8.0"]), ("unknown", ["unknown", "8.2.RC1"])] {
         let met = meet(double(), &[("OPWEAVE_DOUBLE_VERSION", version)]);
         says.iter().for_each(|word| assert!(met.said.contains(word), "{version}: {}", met.said));
-        clean(&met, version);
+        met.is_clean(version);
     }
 }
 
@@ -159,5 +153,5 @@ fn no_device_and_no_memory_are_said_as_such() {
     assert!(met.said.contains("no device"), "{}", met.said);
     let met = meet(double(), &[("OPWEAVE_DOUBLE_MEMORY", "64")]);
     assert!(met.said.contains("cannot allocate 4096 bytes") && met.said.contains("out of memory"), "{}", met.said);
-    clean(&met, "no memory");
+    met.is_clean("no memory");
 }

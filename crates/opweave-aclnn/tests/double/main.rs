@@ -11,5 +11,9 @@ mod faults;
 mod operators;
 mod script;
 mod selection;
+#[path = "../../../../tests/npu-double/stage.rs"]
+mod shared;
 mod stage;
 mod suites;
+#[path = "../../../../tests/npu-double/suites.rs"]
+mod validation;

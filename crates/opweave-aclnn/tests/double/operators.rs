@@ -3,7 +3,7 @@
 
 //! Every function of the vendor's that a row calls, told to fail: an error that says which and how, and nothing left behind.
 
-use crate::stage::{Met, double, run};
+use crate::shared::{Met, double, run};
 
 /// An operator, cases of its suite, and the vendor's operators that these call.
 const CALLS: &[(&str, &str, &[&str])] = &[
@@ -41,11 +41,6 @@ fn meet(operation: &str, label: &str, fail: &str) -> Met {
     run("suites::the_suites", double(), &[operation, label, ("OPWEAVE_DOUBLE_FAIL", fail)])
 }
 
-fn clean(met: &Met, what: &str) {
-    let rest: Vec<&str> = met.report.lines().filter(|line| *line != "end").collect();
-    assert!(rest.is_empty() && met.report.contains("end"), "{what}: {rest:?}");
-}
-
 #[test]
 fn either_phase_of_every_operator_fails_by_its_name_and_leaves_nothing() {
     for (operation, label, symbols) in CALLS {
@@ -58,7 +53,7 @@ fn either_phase_of_every_operator_fails_by_its_name_and_leaves_nothing() {
                 for word in ["bad", function.as_str(), &status.to_string()] {
                     assert!(met.said.contains(word), "{operation}, {function}: `{word}` is not in: {}", met.said);
                 }
-                clean(&met, &function);
+                met.is_clean(&function);
             }
         }
     }
@@ -73,7 +68,7 @@ fn no_memory_at_any_moment_of_a_packed_case_leaves_nothing() {
         let failed = met.said.contains("bad");
         assert!(!failed || met.said.contains("cannot allocate"), "{call}: {}", met.said);
         said += usize::from(failed);
-        clean(&met, &format!("aclrtMalloc:{call}"));
+        met.is_clean(&format!("aclrtMalloc:{call}"));
     }
     assert!(said > 4, "only {said} allocations were met");
 }

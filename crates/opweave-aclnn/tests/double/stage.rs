@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! The double, built once, and processes that meet it.
+//! Processes that meet the double, or less of it.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
+use std::path::Path;
 
-/// The double, in a folder as a toolkit's.
-pub(crate) fn double() -> &'static Path {
-    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let built = FOLDER.get_or_init(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/npu-double/build.sh");
-        let status = Command::new("sh").arg(script).arg(folder.path()).status().unwrap();
-        assert!(status.success(), "the double is built by the C++ compiler that `CXX` names, else g++");
-        folder
-    });
-    built.path()
-}
+use crate::shared::{Met, double, run};
 
 /// A copy of the double whose `library` has no `symbol`: the name is spelt otherwise.
 pub(crate) fn without(library: &str, symbol: &str) -> tempfile::TempDir {
@@ -40,35 +27,7 @@ pub(crate) fn without(library: &str, symbol: &str) -> tempfile::TempDir {
     folder
 }
 
-/// What a process said and left.
-pub(crate) struct Met {
-    /// What the script came to: `done`, or the error.
-    pub(crate) said: String,
-    /// What the double counted and noted.
-    pub(crate) report: String,
-}
-
 /// Runs the script of one operator's life in a process of its own, with CANN in `home`.
 pub(crate) fn meet(home: &Path, variables: &[(&str, &str)]) -> Met {
     run("script::the_script", home, variables)
-}
-
-/// Runs an ignored test of this binary in a process of its own.
-pub(crate) fn run(script: &str, home: &Path, variables: &[(&str, &str)]) -> Met {
-    let folder = tempfile::tempdir().unwrap();
-    let (said, report): (PathBuf, PathBuf) = (folder.path().join("said"), folder.path().join("report"));
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", script, "--ignored", "--test-threads=1"]);
-    for name in ["ASCEND_TOOLKIT_HOME", "LD_LIBRARY_PATH", "OPWEAVE_DOUBLE_FAIL"] {
-        command.env_remove(name);
-    }
-    command.env("ASCEND_HOME_PATH", home).env("HOME", folder.path());
-    command.env("OPWEAVE_DOUBLE_REPORT", &report).env("OPWEAVE_SCRIPT_SAID", &said);
-    let output = command.envs(variables.iter().copied()).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{variables:?}: the script fell over: {text}");
-    Met {
-        said: std::fs::read_to_string(said).unwrap_or_else(|_| panic!("{variables:?}: nothing was said: {text}")),
-        report: std::fs::read_to_string(report).unwrap_or_default(),
-    }
 }

@@ -54,7 +54,7 @@ fn every_refusal_has_a_word_a_text_and_its_numbers() {
         Reject::Device { asked: DeviceKind::Cuda, has: DeviceKind::Cpu },
         Reject::Mode { asked: ExecutionMode::Graph, has: vec![ExecutionMode::Eager] },
         Reject::NotCompiled { feature: "cuda".into() },
-        Reject::NotBuilt { kernel: "norm".into() },
+        Reject::NotBuilt { kernel: "norm".into(), build: "cargo xtask kernels build" },
         Reject::Image { kernel: "norm".into(), reason: "built from other sources".into() },
         Reject::MissingLibrary { library: "cublasLt".into(), reason: "not found".into() },
         Reject::Version { library: "cublasLt".into(), needs: "12.4".into(), has: "12.1".into() },

@@ -82,7 +82,7 @@ fn norms(registry: &mut Registry) {
     add(registry, row("cpu.reference.test_norm", -100, Needs::default()));
     let aclnn = Needs::default().library("CANN", "8.0").with(Domain::Words("weight_dtype", vec!["f32", "bf16"]));
     add(registry, row("npu.aclnn.test_norm", 10, aclnn));
-    let reason = Reject::NotBuilt { kernel: "test_norm".into() };
+    let reason = Reject::NotBuilt { kernel: "test_norm".into(), build: "cargo xtask kernels build" };
     let ascendc = spec::<TestNorm>("npu.ascendc.test_norm", 30, Needs::default());
     registry.register_unavailable::<TestNorm>(ascendc, reason).unwrap();
 }

@@ -54,7 +54,7 @@ fn a_registration_after_freezing_is_a_state_error_before_it_is_a_duplicate() {
         let error = register(&mut registry, row(name, 0)).unwrap_err();
         assert_eq!(error, RegistryError::Frozen { name: name.to_owned() }, "{name}");
     }
-    let reason = Reject::NotBuilt { kernel: "k".into() };
+    let reason = Reject::NotBuilt { kernel: "k".into(), build: "cargo xtask kernels build" };
     let late = registry.register_unavailable::<TestNorm>(row("a", 0), reason).unwrap_err();
     assert!(matches!(late, RegistryError::Frozen { .. }));
     assert!(matches!(registry.declare(OPERATIONS).unwrap_err(), RegistryError::Frozen { .. }));
@@ -86,7 +86,7 @@ fn b08_a_used_name_is_refused_and_never_replaces() {
         assert_eq!(name, "a");
         assert!(first.contains("registry_rules.rs:") && second.contains("registry_rules.rs:"), "{first} {second}");
     }
-    let reason = Reject::NotBuilt { kernel: "k".into() };
+    let reason = Reject::NotBuilt { kernel: "k".into(), build: "cargo xtask kernels build" };
     assert!(registry.register_unavailable::<TestNorm>(row("a", 0), reason).is_err());
     assert_eq!(registry.generation(), 1, "a refusal counts for nothing");
     register(&mut registry, row("A", 1)).unwrap();

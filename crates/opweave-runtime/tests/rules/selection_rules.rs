@@ -345,7 +345,7 @@ fn an_empty_registry_says_so() {
 #[test]
 fn b16_nothing_falls_back_to_another_device_or_row() {
     let mut registry = open();
-    let reason = Reject::NotBuilt { kernel: "test_norm".into() };
+    let reason = Reject::NotBuilt { kernel: "test_norm".into(), build: "cargo xtask kernels build" };
     let cuda = KernelSpec { device: DeviceKind::Cuda, ..row("cuda.native.test_norm", 0) };
     registry.register_unavailable::<TestNorm>(cuda, reason).unwrap();
     let cpu = KernelSpec { device: DeviceKind::Cpu, ..row("cpu.reference.test_norm", -100) };

@@ -71,5 +71,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
             solution: "npu.aclnn",
             libraries: &[crate::LibraryDecl::CANN],
         },
+        ImplementationDecl { name: "npu.ascendc.silu_and_mul", solution: "npu.ascendc", libraries: &[] },
     ],
 );

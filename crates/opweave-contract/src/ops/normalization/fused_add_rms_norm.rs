@@ -116,5 +116,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
             solution: "npu.aclnn",
             libraries: &[crate::LibraryDecl::CANN],
         },
+        ImplementationDecl { name: "npu.ascendc.fused_add_rms_norm", solution: "npu.ascendc", libraries: &[] },
     ],
 );

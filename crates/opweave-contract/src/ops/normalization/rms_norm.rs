@@ -84,5 +84,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
             solution: "npu.aclnn",
             libraries: &[crate::LibraryDecl::CANN],
         },
+        ImplementationDecl { name: "npu.ascendc.rms_norm", solution: "npu.ascendc", libraries: &[] },
     ],
 );

@@ -72,5 +72,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.dynamic_quant.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.dynamic_quant", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.dynamic_quant", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl { name: "npu.ascendc.dynamic_quant", solution: "npu.ascendc", libraries: &[] },
     ],
 );

@@ -138,5 +138,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
             solution: "npu.aclnn",
             libraries: &[crate::LibraryDecl::CANN],
         },
+        ImplementationDecl { name: "npu.ascendc.rotary_embedding", solution: "npu.ascendc", libraries: &[] },
     ],
 );

@@ -215,6 +215,9 @@ fn layouts<O: Operator>(shape: &Shape) -> Vec<Case<O>> {
         cases.extend(of("strided_shifted", 129).map(|c| c.lie(5, 1)));
         cases.extend(of("input_shifted", 128).map(|c| c.lie_of("input", 0, 1)));
         cases.extend(of("out_strided", 128).map(|c| c.lie_of("out", 3, 1)));
+        if O::signature().tensor("residual").is_some() {
+            cases.extend(of("residual_strided", 128).map(|c| c.lie_of("residual", 9, 1)));
+        }
         if O::signature().tensor("weight").is_some() {
             cases.extend(of("weight_shifted", 128).map(|c| c.lie_of("weight", 0, 1)));
             let facts = with_constant_parameters::<O>(facts(128, dtype));
