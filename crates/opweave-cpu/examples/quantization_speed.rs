@@ -17,35 +17,29 @@ use opweave_cpu::ceilings;
 use opweave_cpu::quantization::{DynamicCall, FixedCall, ScaleRule, dynamic_quant, quantize};
 use opweave_cpu::sampling::{ArgmaxCall, argmax};
 use opweave_cpu::simd::{Isa, last_level_cache};
-use opweave_device::cpu::{Parallel, Pool, Serial};
-use opweave_tensor::DType;
+use opweave_device::Buffer;
+use opweave_device::cpu::{HostBuffer, Parallel, Pool, Serial};
+use opweave_tensor::{DType, DeviceId};
 
-/// A buffer aligned to cache lines, filled with numbers of both signs, 0.5 to 1.5 in magnitude.
-struct Buffer {
-    memory: Vec<u64>,
-    start: usize,
-}
-
-impl Buffer {
-    fn new(dtype: DType, bytes: usize) -> Buffer {
-        let mut memory = vec![0_u64; bytes / 8 + 16];
-        let word = |i: u64| {
-            let mix = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let (sign, small) = (|j: u64| (mix >> (40 + j)) & 1, |j: u64| (mix >> (7 * j)) & 0x7f);
-            match dtype {
-                DType::F32 => (0..2).fold(0, |w, j| w << 32 | sign(j) << 31 | 0x3f00_0000 | small(j) << 16),
-                DType::F16 => (0..4).fold(0, |w, j| w << 16 | sign(j) << 15 | 0x3800 | small(j) << 3),
-                _ => (0..4).fold(0, |w, j| w << 16 | sign(j) << 15 | 0x3f00 | small(j)),
-            }
-        };
-        memory.iter_mut().enumerate().for_each(|(i, w)| *w = word(i as u64));
-        let base = memory.as_ptr() as usize;
-        Buffer { start: base.next_multiple_of(64) - base, memory }
+/// A buffer of numbers of both signs, 0.5 to 1.5 in magnitude.
+fn buffer(dtype: DType, bytes: usize) -> HostBuffer {
+    let buffer =
+        HostBuffer::new(DeviceId::CPU, bytes.next_multiple_of(8), 64).expect("there is memory for the example");
+    let word = |i: u64| {
+        let mix = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let (sign, small) = (|j: u64| (mix >> (40 + j)) & 1, |j: u64| (mix >> (7 * j)) & 0x7f);
+        match dtype {
+            DType::F32 => (0..2).fold(0, |w, j| w << 32 | sign(j) << 31 | 0x3f00_0000 | small(j) << 16),
+            DType::F16 => (0..4).fold(0, |w, j| w << 16 | sign(j) << 15 | 0x3800 | small(j) << 3),
+            _ => (0..4).fold(0, |w, j| w << 16 | sign(j) << 15 | 0x3f00 | small(j)),
+        }
+    };
+    let words = buffer.data().cast::<u64>();
+    for i in 0..bytes.div_ceil(8) {
+        // SAFETY: within the buffer, which is aligned to 64.
+        unsafe { words.add(i).write(word(i as u64)) };
     }
-
-    fn data(&mut self) -> *mut u8 {
-        self.memory.as_mut_ptr().cast::<u8>().wrapping_add(self.start)
-    }
+    buffer
 }
 
 fn best(rounds: usize, calls: usize, subjects: &mut [Box<dyn FnMut() + '_>]) -> Vec<f64> {
@@ -64,8 +58,7 @@ fn compare(name: &str, isa: Isa, pool: &dyn Parallel, dtype: DType, rows: usize,
     let elements = rows * width;
     let read = elements * dtype.bits() / 8;
     let traffic = read + elements;
-    let (mut a, mut b) = (Buffer::new(dtype, traffic), Buffer::new(dtype, traffic));
-    let mut scales = Buffer::new(DType::F32, rows * 8);
+    let (a, b, scales) = (buffer(dtype, traffic), buffer(dtype, traffic), buffer(DType::F32, rows * 8));
     let (input, out, scale) = (a.data(), b.data(), scales.data());
     let view = |data| Rows { data, stride: width as isize };
     // As the kernels do, which look at the codes that they write.

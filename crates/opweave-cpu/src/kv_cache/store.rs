@@ -146,7 +146,7 @@ impl<T: Activation> Store for Codes<T> {
             let scale = tensor.scales.map_or(1.0, |scales| scales.add(if self.per_head { head } else { 0 }).read());
             // A scale that is not a positive number is never bounded, or has no reciprocal that would do.
             let coding = Coding { scale, lowest: f32::NEG_INFINITY, zero_point: None };
-            let bounds = Bounds::LargestCode(F8E4M3::MAX.to_f32());
+            let bounds = Bounds::Quotient(F8E4M3::MAX.to_f32());
             let table = memo.table::<S, T>(s, coding, !self.per_head || n >= WORTH_A_TABLE);
             let row = Row { width: n, bounds, stream, next: from.wrapping_add(n), lines: size_of::<T>() };
             encode::<S, T, F8E4M3, false>(s, from, to, coding, table, row);

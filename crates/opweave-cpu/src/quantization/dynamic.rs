@@ -10,7 +10,7 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use super::by_types;
-use super::encode::{Bounds, Coding, Row, encode, table_of};
+use super::encode::{AHEAD, Bounds, Coding, Row, encode, encode_and_look, table_of};
 use super::magnitude::{Activation, largest_magnitude};
 use super::scale::ScaleRule;
 use crate::memory::exceeds_caches;
@@ -79,24 +79,28 @@ impl<T: Activation, C: Code + Elem> RowKernel for Body<T, C> {
     #[inline(always)]
     unsafe fn rows<S: Simd>(&self, s: S, rows: Range<usize>) {
         let DynamicCall { width, input, out, scale: scales, rule, .. } = self.call;
+        let stream = S::STREAMS && self.stream;
+        let mut found = None;
         for row in rows.clone() {
-            let following = self.stream && row + 1 < rows.end;
             // SAFETY: the trait's clause: these are rows of the call, and each has a scale. A fence follows.
             unsafe {
                 let (from, to) = (input.row::<T>(row).cast_const(), out.row::<C>(row));
-                let next = if following { Some(input.row::<T>(row + 1).cast_const()) } else { None };
-                let scale = rule.scale(largest_magnitude(s, from, width, next));
+                let largest = match found {
+                    Some(largest) => largest,
+                    None => largest_magnitude(s, from, width, None),
+                };
+                let scale = rule.scale(largest);
                 rule.write(scales, row, scale);
                 let coding = Coding { scale, lowest: self.lowest, zero_point: None };
-                // The first half was fetched while the largest was looked for.
-                let next = match next {
-                    Some(next) => next.wrapping_add(width / 2),
-                    None => from,
-                };
                 let bounds = Bounds::Known(scale.is_finite());
-                let row = Row { width, bounds, stream: self.stream, next, lines: size_of::<T>().div_ceil(2) };
                 let table = table_of::<S, T, C>(s, coding);
-                encode::<S, T, C, false>(s, from, to, coding, table.as_ref(), row);
+                let look = input.row::<T>(if row + 1 < rows.end { row + 1 } else { row }).cast_const();
+                let part = Row { width, bounds, stream, next: look.wrapping_byte_add(AHEAD), lines: size_of::<T>() };
+                if stream {
+                    found = Some(encode_and_look::<S, T, C>(s, (from, to), coding, table.as_ref(), part, look));
+                } else {
+                    encode::<S, T, C, false>(s, from, to, coding, table.as_ref(), part);
+                }
             }
         }
         if self.stream {

@@ -8,11 +8,10 @@
 
 use std::marker::PhantomData;
 
-use opweave_tensor::DType;
-
-use super::magnitude::{Activation, largest_magnitude};
+use super::magnitude::Activation;
+use super::product::Product;
 use crate::memory::{CACHE_LINE, is_vector_aligned};
-use crate::simd::{Code, CodeKind, CodeTable, Elem, Simd, SimdOp, prescale};
+use crate::simd::{Code, CodeKind, CodeTable, Elem, Simd, SimdOp};
 
 /// What turns a number into a code.
 #[derive(Clone, Copy, Debug)]
@@ -41,103 +40,18 @@ fn quotients<S: Simd, C: Code>(s: S, coding: Coding, v: S::F32) -> S::F32 {
     s.max(s.splat(coding.lowest), q)
 }
 
-/// Multiplications in place of a division, where they are known to give every element the code that the division gives it;
-/// see [`Product::of`]. With `ONCE`, one multiplication where there would be three operations.
-#[derive(Clone, Copy)]
-struct Product<V, const ONCE: bool> {
-    /// The reciprocal times the prescale.
-    factor: V,
-    /// The scale over the prescale, negated.
-    divisor: V,
-}
-
-impl<V: Copy, const ONCE: bool> Product<V, ONCE> {
-    /// What to multiply by, if that does for `scale`.
-    ///
-    /// A code changes between neighbours in f32 only at a tie between two codes: an odd number times a power of two, below 16
-    /// or 32 for f8, below 256 for i8.
-    ///
-    /// With `ONCE`, the product by the rounded reciprocal is within 2^-23 of the quotient in proportion. It has the quotient's
-    /// code where no element comes that close to an odd multiple of the scale, which is looked at for all of them; a power of
-    /// two divides without rounding. One scale in sixty fails for f16 and f8e4m3. A scale that was made of an element does:
-    /// the largest codes are 7 times a power of two, so 7 times the scale is next to that element.
-    ///
-    /// Otherwise the product is corrected, `q + (x - q scale) r` with two fused operations, which leaves less than 2^-46 of the
-    /// quotient before its rounding. So the result is the division's unless `x / scale` lies that close to the middle between
-    /// two neighbours in f32, and the code is the division's unless, besides, one of the two is a tie. Such a middle times the
-    /// 24 bits of the scale's significand has that significand itself, or its negative, in its last 17 bits; for `x`, whose
-    /// bits end seven places above, to be within 16 units of that, the scale's last 17 bits are within 16 units of zero. Scales
-    /// within 64 units of that, other than exactly there, are divided by. Exactly there the product stays 2^17 units away.
-    ///
-    /// The range keeps all intermediate values normal where they matter.
-    #[inline(always)]
-    fn of<S: Simd<F32 = V>, T: Elem, C: Code>(s: S, scale: f32) -> Option<Self> {
-        const RANGE: std::ops::RangeInclusive<f32> = 1.0 / (1_u64 << 60) as f32..=(1_u64 << 60) as f32;
-        let safe = if ONCE {
-            let bits = if matches!(T::DTYPE, DType::BF16) { 8 } else { 11 };
-            is_apart(scale, bits, if matches!(C::KIND, CodeKind::F8E4M3) { 32 } else { 16 })
-        } else {
-            let last = scale.to_bits() & 0x1_ffff;
-            S::FUSED && (last == 0 || (64 < last && last < 0x2_0000 - 64))
-        };
-        let prescale = prescale(C::KIND);
-        (safe && RANGE.contains(&scale))
-            .then(|| Product { factor: s.splat(1.0 / scale * prescale), divisor: s.splat(-(scale / prescale)) })
-    }
-
-    /// [`Self::of`] the scale, if the numbers of the row are bounded.
-    ///
-    /// # Safety
-    /// - `input` is valid for reading `row.width` elements.
-    #[inline(always)]
-    unsafe fn for_row<S: Simd<F32 = V>, T: Activation, C: Code>(
-        s: S,
-        input: *const T,
-        coding: Coding,
-        row: Row<T>,
-    ) -> Option<Self> {
-        let bounded = match row.bounds {
-            _ if coding.zero_point.is_some() => false,
-            Bounds::Known(bounded) => bounded,
-            // SAFETY: the caller's clause.
-            Bounds::LargestCode(most) => unsafe { largest_magnitude(s, input, row.width, None) / coding.scale <= most },
-        };
-        if bounded { Self::of::<S, T, C>(s, coding.scale) } else { None }
-    }
-
-    /// The quotient times the prescale. Zeros may lose their sign.
-    #[inline(always)]
-    fn quotient<S: Simd<F32 = V>>(self, s: S, v: V) -> V {
-        let q = s.mul(v, self.factor);
-        if ONCE { q } else { s.fma(s.fma(q, self.divisor, v), self.factor, q) }
-    }
-}
-
-/// Whether `scale` is a power of two, or no odd number below `limit`, times its significand, comes within 2^-22 in proportion of
-/// a number of `bits` significant bits.
-#[inline(always)]
-fn is_apart(scale: f32, bits: u32, limit: u32) -> bool {
-    let significand = scale.to_bits() & 0x7f_ffff | 0x80_0000;
-    if significand == 0x80_0000 {
-        return true;
-    }
-    let near = (1..limit).step_by(2).fold(false, |near, t| {
-        let product = t * significand;
-        // The first bit in front: what is behind the first `bits` is how far the product is above a number of that many.
-        let behind = product << product.leading_zeros() << bits;
-        near | (behind.wrapping_add(1 << (10 + bits)) <= 2 << (10 + bits))
-    });
-    !near
-}
-
 /// What is known of the elements of a row.
 #[derive(Clone, Copy)]
 pub(crate) enum Bounds {
     /// Whether none is NaN and no quotient is beyond the largest code.
     Known(bool),
-    /// Nothing, but with the largest code it can be found out, if need be.
-    LargestCode(f32),
+    /// Nothing, but lines without NaN whose quotients are no larger than this are bounded.
+    Quotient(f32),
 }
+
+/// How many bytes before its use memory is asked for that is read once: on another page of 4 KiB, since there the processor's own
+/// fetching is not disturbed.
+pub(crate) const AHEAD: usize = 8 << 10;
 
 /// How the elements of a row are brought to codes.
 #[derive(Clone, Copy)]
@@ -196,49 +110,68 @@ pub(crate) unsafe fn encode<S: Simd, T: Activation, C: Code + Elem, const ONCE: 
     table: Option<&CodeTable>,
     row: Row<T>,
 ) {
+    let look = std::ptr::null();
     // What has as many bits as f32, and i8 with its many ties, would fail too often.
     if const { ONCE && T::NARROW && !matches!(C::KIND, CodeKind::I8) } {
-        s.run(Encode::<T, C, true> { input, out, coding, table, row });
+        s.run(Encode::<T, C, true, false> { input, out, coding, table, row, look });
     } else {
-        s.run(Encode::<T, C, false> { input, out, coding, table, row });
+        s.run(Encode::<T, C, false, false> { input, out, coding, table, row, look });
     }
 }
 
-/// [`encode`], whose clauses hold wherever one is made.
-struct Encode<'a, T, C, const ONCE: bool> {
+/// [`encode`], and the largest magnitude of another row of as many elements, found meanwhile: so memory is read and written throughout.
+///
+/// # Safety
+/// - As for [`encode`]; `look` is valid for reading `row.width` elements.
+#[inline(always)]
+pub(crate) unsafe fn encode_and_look<S: Simd, T: Activation, C: Code + Elem>(
+    s: S,
+    (input, out): (*const T, *mut C),
+    coding: Coding,
+    table: Option<&CodeTable>,
+    row: Row<T>,
+    look: *const T,
+) -> f32 {
+    s.run(Encode::<T, C, false, true> { input, out, coding, table, row, look })
+}
+
+/// [`encode`], or with `LOOK` [`encode_and_look`], whose clauses hold wherever one is made.
+struct Encode<'a, T, C, const ONCE: bool, const LOOK: bool> {
     input: *const T,
     out: *mut C,
     coding: Coding,
     table: Option<&'a CodeTable>,
     row: Row<T>,
+    look: *const T,
 }
 
-impl<T: Activation, C: Code + Elem, const ONCE: bool> SimdOp for Encode<'_, T, C, ONCE> {
-    type Output = ();
+impl<T: Activation, C: Code + Elem, const ONCE: bool, const LOOK: bool> SimdOp for Encode<'_, T, C, ONCE, LOOK> {
+    /// The largest magnitude with `LOOK`.
+    type Output = f32;
 
     #[inline(always)]
-    fn eval<S: Simd>(self, s: S) {
-        let Encode { input, out, coding, table, row } = self;
+    fn eval<S: Simd>(self, s: S) -> f32 {
+        let Encode { input, out, coding, table, row, look } = self;
         let table = match table {
             Some(table) if has_tables::<S, T, C>() => Some(s.code_table::<T, C>(table)),
             _ => None,
         };
         // SAFETY: the clauses of `encode`, which alone makes one.
-        unsafe { encode_row::<S, T, C, ONCE>(s, input, out, coding, table, row) }
+        unsafe { encode_row::<S, T, C, ONCE, LOOK>(s, (input, out), coding, table, row, look) }
     }
 }
 
 /// # Safety
-/// - As for [`encode`].
+/// - As for [`encode`] and, with `LOOK`, [`encode_and_look`].
 #[inline(always)]
-unsafe fn encode_row<S: Simd, T: Activation, C: Code + Elem, const ONCE: bool>(
+unsafe fn encode_row<S: Simd, T: Activation, C: Code + Elem, const ONCE: bool, const LOOK: bool>(
     s: S,
-    input: *const T,
-    out: *mut C,
+    (input, out): (*const T, *mut C),
     coding: Coding,
     table: Option<S::CodeTable>,
     row: Row<T>,
-) {
+    look: *const T,
+) -> f32 {
     let Row { width, .. } = row;
     let stream = row.stream && is_vector_aligned::<S, C>(out);
     // A whole line of codes at a time: streamed halves would have to be combined on their way out.
@@ -246,10 +179,14 @@ unsafe fn encode_row<S: Simd, T: Activation, C: Code + Elem, const ONCE: bool>(
     let mut i = 0;
     // SAFETY: the caller's clauses, by the loops' bounds; streamed only where a vector of codes is aligned.
     unsafe {
-        // Looked for when it is first asked for, which may be never where there is a table.
+        // Made when it is first asked for, which may be never where there is a table.
         let mut found = None;
+        let mut largest = [s.splat_word(0); 2];
         while i + step <= width {
             row.prefetch(s, i, stream);
+            if LOOK {
+                largest = larger_of_line(s, largest, look.add(i));
+            }
             let (from, to) = (input.add(i), out.add(i));
             i += step;
             let done = match table {
@@ -262,14 +199,19 @@ unsafe fn encode_row<S: Simd, T: Activation, C: Code + Elem, const ONCE: bool>(
             }
             let product = match found {
                 Some(product) => product,
-                None => Product::<S::F32, ONCE>::for_row::<S, T, C>(s, input, coding, row),
+                None => Product::<S::F32, S::Bits, ONCE>::of::<S, T, C>(s, coding, row.bounds),
             };
             found = Some(product);
             match product {
-                Some(product) if stream => line_of_products::<S, T, C, ONCE, true>(s, from, to, product),
-                Some(product) => line_of_products::<S, T, C, ONCE, false>(s, from, to, product),
-                None if stream => line_of_quotients::<S, T, C, true>(s, from, to, coding),
-                None => line_of_quotients::<S, T, C, false>(s, from, to, coding),
+                Some(product) if product.admits(s, from) => {
+                    if stream {
+                        line_of_products::<S, T, C, ONCE, true>(s, from, to, product, coding);
+                    } else {
+                        line_of_products::<S, T, C, ONCE, false>(s, from, to, product, coding);
+                    }
+                }
+                _ if stream => line_of_quotients::<S, T, C, true>(s, from, to, coding),
+                _ => line_of_quotients::<S, T, C, false>(s, from, to, coding),
             }
         }
         while i + S::LANES <= width {
@@ -280,7 +222,30 @@ unsafe fn encode_row<S: Simd, T: Activation, C: Code + Elem, const ONCE: bool>(
             let q = quotients::<S, C>(s, coding, T::load_tail(s, input.add(i), width - i));
             C::store_tail(s, out.add(i), width - i, q);
         }
+        if !LOOK {
+            return 0.0;
+        }
+        let whole = width / step * step;
+        let rest = (whole..width).fold(0, |most, i| most.max(look.add(i).read().magnitude()));
+        T::number(rest.max(T::largest_of(s, T::larger(s, largest[0], largest[1]))))
     }
+}
+
+/// The larger of magnitudes that were found before and those of a line.
+///
+/// # Safety
+/// - `line` is valid for reading a line's elements.
+#[inline(always)]
+unsafe fn larger_of_line<S: Simd, T: Activation>(s: S, mut largest: [S::Bits; 2], line: *const T) -> [S::Bits; 2] {
+    let step = T::PER_LANE * S::LANES;
+    // SAFETY: the caller's clause: a line is a multiple of two vectors.
+    unsafe {
+        for i in (0..CACHE_LINE).step_by(2 * step) {
+            largest[0] = T::larger(s, largest[0], T::load_magnitudes(s, line.add(i)));
+            largest[1] = T::larger(s, largest[1], T::load_magnitudes(s, line.add(i + step)));
+        }
+    }
+    largest
 }
 
 /// A line of codes by division.
@@ -331,7 +296,31 @@ unsafe fn line_of_products<S: Simd, T: Elem, C: Code, const ONCE: bool, const ST
     s: S,
     input: *const T,
     out: *mut C,
-    product: Product<S::F32, ONCE>,
+    product: Product<S::F32, S::Bits, ONCE>,
+    coding: Coding,
+) {
+    // SAFETY: the caller's clauses.
+    unsafe {
+        match coding.zero_point {
+            Some(_) if const { matches!(C::KIND, CodeKind::I8) } => {
+                products_of_line::<S, T, C, ONCE, STREAM, true>(s, input, out, product, coding);
+            }
+            _ => products_of_line::<S, T, C, ONCE, STREAM, false>(s, input, out, product, coding),
+        }
+    }
+}
+
+/// With `MOVED`, i8 with a zero point.
+///
+/// # Safety
+/// - As for [`line_of_products`].
+#[inline(always)]
+unsafe fn products_of_line<S: Simd, T: Elem, C: Code, const ONCE: bool, const STREAM: bool, const MOVED: bool>(
+    s: S,
+    input: *const T,
+    out: *mut C,
+    product: Product<S::F32, S::Bits, ONCE>,
+    coding: Coding,
 ) {
     let mut i = 0;
     // SAFETY: the caller's clauses, by the loop's bound.
@@ -343,7 +332,12 @@ unsafe fn line_of_products<S: Simd, T: Elem, C: Code, const ONCE: bool, const ST
                 numbers[k] = T::load(s, input.add(i + k * S::LANES));
                 quotients[k] = product.quotient(s, numbers[k]);
             }
-            s.store_bounded_codes::<C, STREAM>(out.add(i), quotients, numbers);
+            if MOVED {
+                let zero_point = coding.zero_point.unwrap_or_default();
+                s.store_moved_codes::<STREAM>(out.add(i).cast(), quotients, zero_point, coding.lowest);
+            } else {
+                s.store_bounded_codes::<C, STREAM>(out.add(i), quotients, numbers);
+            }
             i += 4 * S::LANES;
         }
     }
@@ -357,32 +351,6 @@ impl<T> Row<T> {
             for line in 0..self.lines {
                 s.prefetch(self.next.cast::<u8>().wrapping_add(i * self.lines + line * CACHE_LINE));
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scales_whose_multiples_have_few_bits_are_not_apart() {
-        // A power of two divides without rounding; 3 has two bits, and three thirds have one.
-        for (scale, bits, limit, apart) in [
-            (1.0, 11, 32, true),
-            (0.75, 8, 16, false),
-            (1.0 / 3.0, 11, 32, false),
-            (0.013, 11, 32, true),
-            (0.013, 8, 16, true),
-            // 2049 has one bit more than f16 has, 2047 as many.
-            (2049.0 / 2048.0, 11, 2, true),
-            (f32::from_bits((2049.0_f32 / 1024.0).to_bits() + 1), 11, 2, true),
-            (f32::from_bits((2047.0_f32 / 1024.0).to_bits() + 1), 11, 2, false),
-            (f32::from_bits((2047.0_f32 / 1024.0).to_bits() - 1), 11, 2, false),
-            (f32::from_bits((2047.0_f32 / 1024.0).to_bits() + 4), 11, 2, false),
-            (f32::from_bits((2047.0_f32 / 1024.0).to_bits() + 5), 11, 2, true),
-        ] {
-            assert_eq!(is_apart(scale, bits, limit), apart, "{scale} {bits} {limit}");
         }
     }
 }

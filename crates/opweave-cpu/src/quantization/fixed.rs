@@ -11,7 +11,7 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use super::by_types;
-use super::encode::{Bounds, Coding, Row, encode, table_of};
+use super::encode::{AHEAD, Bounds, Coding, Row, encode, table_of};
 use super::magnitude::Activation;
 use crate::memory::exceeds_caches;
 use crate::rows::{RowKernel, Rows, for_each_row};
@@ -42,6 +42,9 @@ pub struct FixedCall {
 
 /// Columns that are encoded as one row would be: so that a few wide rows keep all threads busy. A multiple of cache lines.
 const BLOCK: usize = 4 << 10;
+
+/// Quotients up to here are integers of 32 bits, and from 256 on, whatever the zero point, of the last code.
+const SATURATED: f32 = (1_u32 << 20) as f32;
 
 /// Computes `call`.
 ///
@@ -75,7 +78,12 @@ unsafe fn with<T: Activation, C: Code + Elem>(isa: Isa, pool: &dyn Parallel, cal
         width,
         blocks: width.div_ceil(BLOCK),
         coding,
-        largest_code: largest_code(call.codes),
+        // A lowest code above the type's own is looked to only where a zero point is added.
+        most: if call.codes == DType::I8 && (zero_point.is_some() || call.i8_range == 128) {
+            SATURATED
+        } else {
+            largest_code(call.codes)
+        },
         stream: exceeds_caches(rows, width),
         types: PhantomData,
     };
@@ -90,7 +98,8 @@ struct Body<T, C> {
     /// Blocks of a row.
     blocks: usize,
     coding: Coding,
-    largest_code: f32,
+    /// Quotients up to here have products in their place.
+    most: f32,
     stream: bool,
     types: PhantomData<fn(T, C)>,
 }
@@ -99,16 +108,20 @@ impl<T: Activation, C: Code + Elem> RowKernel for Body<T, C> {
     #[inline(always)]
     unsafe fn rows<S: Simd>(&self, s: S, blocks: Range<usize>) {
         let table = table_of::<S, T, C>(s, self.coding);
-        for index in blocks {
-            let (row, column) = (index / self.blocks, index % self.blocks * BLOCK);
-            let width = BLOCK.min(self.width - column);
+        let mut index = blocks.start;
+        while index < blocks.end {
+            // All blocks of a row that there are.
+            let (row, first) = (index / self.blocks, index % self.blocks);
+            let last = (first + blocks.end - index).min(self.blocks);
+            index += last - first;
+            let column = first * BLOCK;
+            let width = self.width.min(last * BLOCK) - column;
             // SAFETY: the trait's clause: `column..column + width` are columns of a row of the call. A fence follows.
             unsafe {
                 let from = self.input.row::<T>(row).cast_const().add(column);
-                // Where products are likely to do, they are worth a look at the numbers first. They are read from memory then, the
-                // next ones meanwhile, and for their codes from the cache.
-                let bounds = if T::NARROW { Bounds::LargestCode(self.largest_code) } else { Bounds::Known(false) };
-                let next = if T::NARROW { from.wrapping_add(BLOCK) } else { from };
+                // Where products are likely to do, they are worth a look at the numbers.
+                let bounds = if T::NARROW { Bounds::Quotient(self.most) } else { Bounds::Known(false) };
+                let next = from.wrapping_byte_add(AHEAD);
                 let part = Row { width, bounds, stream: self.stream, next, lines: size_of::<T>() };
                 encode::<S, T, C, true>(s, from, self.out.row::<C>(row).add(column), self.coding, table.as_ref(), part);
             }

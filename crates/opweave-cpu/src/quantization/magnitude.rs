@@ -22,8 +22,20 @@ pub(crate) trait Activation: Elem {
     /// The larger ones, element by element.
     fn larger<S: Simd>(s: S, a: S::Bits, b: S::Bits) -> S::Bits;
 
+    /// Whether any magnitude is above that of `limit`.
+    fn any_above<S: Simd>(s: S, a: S::Bits, limit: S::Bits) -> bool;
+
+    /// The same magnitude in all elements.
+    fn splat_magnitude<S: Simd>(s: S, magnitude: u32) -> S::Bits;
+
     /// The largest element of a lane.
     fn largest_of_lane(lane: u32) -> u32;
+
+    /// The largest of all elements of a vector.
+    #[inline(always)]
+    fn largest_of<S: Simd>(s: S, a: S::Bits) -> u32 {
+        s.words(a).into_iter().fold(0, |most, lane| most.max(Self::largest_of_lane(lane)))
+    }
 
     /// The bits of one magnitude.
     fn magnitude(self) -> u32;
@@ -44,6 +56,16 @@ impl Activation for f32 {
     #[inline(always)]
     fn larger<S: Simd>(s: S, a: S::Bits, b: S::Bits) -> S::Bits {
         s.larger_32(a, b)
+    }
+
+    #[inline(always)]
+    fn any_above<S: Simd>(s: S, a: S::Bits, limit: S::Bits) -> bool {
+        s.any_above_32(a, limit)
+    }
+
+    #[inline(always)]
+    fn splat_magnitude<S: Simd>(s: S, magnitude: u32) -> S::Bits {
+        s.splat_word(magnitude)
     }
 
     #[inline(always)]
@@ -79,6 +101,16 @@ macro_rules! sixteen_bits {
             }
 
             #[inline(always)]
+            fn any_above<S: Simd>(s: S, a: S::Bits, limit: S::Bits) -> bool {
+                s.any_above_16(a, limit)
+            }
+
+            #[inline(always)]
+            fn splat_magnitude<S: Simd>(s: S, magnitude: u32) -> S::Bits {
+                s.splat_word(magnitude << 16 | magnitude)
+            }
+
+            #[inline(always)]
             fn largest_of_lane(lane: u32) -> u32 {
                 (lane & 0xffff).max(lane >> 16)
             }
@@ -98,6 +130,19 @@ macro_rules! sixteen_bits {
 
 sixteen_bits!(f16);
 sixteen_bits!(bf16);
+
+/// The bits of the largest magnitude whose quotient by `scale`, a positive number, is at most `most`.
+pub(crate) fn largest_within<T: Activation>(scale: f32, most: f32) -> u32 {
+    let mut magnitude = T::from_f64(f64::from(most) * f64::from(scale)).magnitude();
+    // The product was rounded to T, and quotients are rounded to f32.
+    while T::number(magnitude) / scale > most {
+        magnitude -= 1;
+    }
+    while T::number(magnitude + 1) / scale <= most {
+        magnitude += 1;
+    }
+    magnitude
+}
 
 /// The largest magnitude of `width > 0` elements: NaN if one of them is, else infinity if one is. Meanwhile the first half of `next`, as
 /// long a row, is fetched.
@@ -167,7 +212,6 @@ unsafe fn largest<S: Simd, T: Activation>(s: S, p: *const T, width: usize, next:
             i += step;
         }
         let [a, b, c, d] = largest;
-        let all = s.words(T::larger(s, T::larger(s, a, b), T::larger(s, c, d)));
-        T::number(all.into_iter().fold(0, |most, lane| most.max(T::largest_of_lane(lane))))
+        T::number(T::largest_of(s, T::larger(s, T::larger(s, a, b), T::larger(s, c, d))))
     }
 }

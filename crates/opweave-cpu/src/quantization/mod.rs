@@ -9,6 +9,7 @@ mod dynamic;
 pub(crate) mod encode;
 mod fixed;
 pub(crate) mod magnitude;
+mod product;
 mod scale;
 
 pub use dynamic::{DynamicCall, dynamic_quant};

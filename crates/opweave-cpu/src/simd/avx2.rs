@@ -420,6 +420,18 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn any_above_32(self, a: __m256i, limit: __m256i) -> bool {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_movemask_epi8(_mm256_cmpgt_epi32(a, limit)) != 0 }
+    }
+
+    #[inline(always)]
+    fn any_above_16(self, a: __m256i, limit: __m256i) -> bool {
+        // SAFETY: `self` proves AVX2.
+        unsafe { _mm256_movemask_epi8(_mm256_cmpgt_epi16(a, limit)) != 0 }
+    }
+
+    #[inline(always)]
     fn words(self, a: __m256i) -> [u32; MAX_LANES] {
         let mut words = [0_u32; MAX_LANES];
         // SAFETY: `self` proves AVX2; the buffer holds LANES words and more.

@@ -537,6 +537,13 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn store_moved_codes<const STREAM: bool>(self, p: *mut i8, v: [__m512; 4], zero_point: f32, lowest: f32) {
+        // SAFETY: `self` proves the features; the caller's clause: 64 codes of one byte are writable, aligned to 16 if
+        // streamed.
+        unsafe { code::store_line::<STREAM>(p.cast(), code::moved_line(v, zero_point as i16, lowest as i8)) }
+    }
+
+    #[inline(always)]
     fn code_table<T: Elem, C: Code>(self, table: &CodeTable) -> code::Table {
         // SAFETY: `self` proves the features.
         unsafe { code::Table::new(T::DTYPE, C::KIND, table) }
@@ -589,6 +596,18 @@ impl Simd for Avx512 {
     fn larger_16(self, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: `self` proves AVX-512 BW.
         unsafe { _mm512_max_epi16(a, b) }
+    }
+
+    #[inline(always)]
+    fn any_above_32(self, a: __m512i, limit: __m512i) -> bool {
+        // SAFETY: `self` proves AVX-512 F.
+        unsafe { _mm512_cmpgt_epi32_mask(a, limit) != 0 }
+    }
+
+    #[inline(always)]
+    fn any_above_16(self, a: __m512i, limit: __m512i) -> bool {
+        // SAFETY: `self` proves AVX-512 BW.
+        unsafe { _mm512_cmpgt_epi16_mask(a, limit) != 0 }
     }
 
     #[inline(always)]

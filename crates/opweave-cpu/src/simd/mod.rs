@@ -192,7 +192,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// - As for [`Simd::store_f32`], with codes.
     unsafe fn store_code<C: Code, const STREAM: bool>(self, p: *mut C, v: Self::F32);
     /// As [`Simd::store_code`], for numbers that are known to lie between the codes' ends and not to be NaN, each given as
-    /// its product with [`prescale`], and with the sign of `sign`: with fewer instructions.
+    /// its product with [`prescale`], and with the sign of `sign`: with fewer instructions. Of i8 they may be
+    /// anything below 2^30, and what is beyond the codes becomes the last one there.
     ///
     /// # Safety
     /// - As for [`Simd::store_code`].
@@ -212,6 +213,24 @@ pub trait Simd: Copy + Send + Sync + 'static {
             // SAFETY: the caller's clauses.
             unsafe { self.store_bounded_code::<C, STREAM>(p.add(k * Self::LANES), v, sign) }
         }
+    }
+
+    /// The codes of i8 of four vectors of numbers below 2^20: each rounded, moved by `zero_point`, and brought between `lowest` and the
+    /// largest code. Zero point and lowest code are integers of i8.
+    ///
+    /// # Safety
+    /// - As for [`Simd::store_bounded_codes`].
+    #[inline(always)]
+    unsafe fn store_moved_codes<const STREAM: bool>(self, p: *mut i8, v: [Self::F32; 4], zero_point: f32, lowest: f32) {
+        // Adding this rounds to integers, and there are as many around it as are needed.
+        let rounder = math::shifter(0);
+        let (rounder, back, lowest) = (self.splat(rounder), self.splat(rounder - zero_point), self.splat(lowest));
+        let mut codes = v;
+        for code in &mut codes {
+            *code = self.max(lowest, self.sub(self.add(*code, rounder), back));
+        }
+        // SAFETY: the caller's clauses.
+        unsafe { self.store_bounded_codes::<i8, STREAM>(p, codes, codes) }
     }
 
     /// A [`CodeTable`] at hand.
@@ -304,6 +323,10 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn larger_32(self, a: Self::Bits, b: Self::Bits) -> Self::Bits;
     /// The larger integers of 16 bits, lane by lane, of numbers below 2^15.
     fn larger_16(self, a: Self::Bits, b: Self::Bits) -> Self::Bits;
+    /// Whether any integer of 32 bits is above that of `limit`, of numbers below 2^31.
+    fn any_above_32(self, a: Self::Bits, limit: Self::Bits) -> bool;
+    /// Whether any integer of 16 bits is above that of `limit`, of numbers below 2^15.
+    fn any_above_16(self, a: Self::Bits, limit: Self::Bits) -> bool;
     /// The lanes as integers of 32 bits; zeros past the last.
     fn words(self, a: Self::Bits) -> [u32; MAX_LANES];
 

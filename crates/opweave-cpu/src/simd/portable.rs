@@ -363,6 +363,17 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn any_above_32(self, a: [u32; LANES], limit: [u32; LANES]) -> bool {
+        a.into_iter().zip(limit).fold(false, |any, (a, limit)| any | (a > limit))
+    }
+
+    #[inline(always)]
+    fn any_above_16(self, a: [u32; LANES], limit: [u32; LANES]) -> bool {
+        let above = |a: u32, limit: u32| (a >> 16 > limit >> 16) | (a & 0xffff > limit & 0xffff);
+        a.into_iter().zip(limit).fold(false, |any, (a, limit)| any | above(a, limit))
+    }
+
+    #[inline(always)]
     fn words(self, a: [u32; LANES]) -> [u32; MAX_LANES] {
         let mut words = [0_u32; MAX_LANES];
         words[..LANES].copy_from_slice(&a);

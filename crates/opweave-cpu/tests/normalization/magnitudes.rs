@@ -3,7 +3,7 @@
 
 //! Rows at the ends of the number range: squares that overflow or vanish, zeros, infinities, NaN, offsets.
 
-use opweave_contract::ops::normalization::{L2Form, WeightMultiply};
+use opweave_contract::ops::normalization::{Gate, GateOrder, L2Form, WeightMultiply};
 use opweave_cpu::simd::Isa;
 use opweave_tensor::DType;
 
@@ -170,6 +170,39 @@ fn modes_hold_for_exceptional_rows() {
                 for multiply in [WeightMultiply::F32, WeightMultiply::AfterRounding] {
                     let config = Config { multiply, epsilon: 0.0, ..Config::new(op, dtype) };
                     call(config, 300, 2, |row, column| noise(1, row, column) * 1e30).check(isa);
+                }
+            }
+        }
+    }
+}
+
+/// A gate that the short way cannot do changes its own column alone: those around it have the bits that they have without it.
+#[test]
+fn a_large_gate_changes_no_other_column() {
+    let (width, at) = (9001, 5003);
+    for isa in Isa::available() {
+        for dtype in [DType::F16, DType::BF16] {
+            for weight in [None, Some(dtype), Some(DType::F32)] {
+                for multiply in [WeightMultiply::F32, WeightMultiply::AfterRounding] {
+                    let op = Op::Gated(Gate::Silu, GateOrder::NormThenGate, 1);
+                    let config = Config { weight, multiply, ..Config::new(op, dtype) };
+                    let run = |gate: f64| {
+                        let mut call = Call::new(config, 2, width, Places::default());
+                        call.z.set(1, at, gate);
+                        call.execute(isa);
+                        call
+                    };
+                    let (usual, large) = (run(1.0), run(200.0));
+                    for row in 0..2 {
+                        let (usual, large) = (usual.result().row(row), large.result().row(row));
+                        for (column, (a, b)) in usual.iter().zip(&large).enumerate() {
+                            let same = a.to_bits() == b.to_bits();
+                            let changed = row == 1 && column == at;
+                            assert!(same != changed, "{} {config:?} column {column}: {a} and {b}", isa.name());
+                        }
+                    }
+                    let vanishing = run(-200.0);
+                    assert_eq!(vanishing.result().row(1)[at], 0.0, "{} {config:?}", isa.name());
                 }
             }
         }

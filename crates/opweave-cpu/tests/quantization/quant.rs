@@ -208,13 +208,23 @@ fn results_do_not_depend_on_threads() {
 fn codes_past_the_caches_are_the_same() {
     let width = 4096 + 48;
     let rows = last_level_cache() / width + 1;
+    // Of some rows the largest number is in the first vector, of some behind the last whole line.
+    let value = |r: usize, c: usize| {
+        let scale = match (r, c) {
+            (0, 0) | (1, 4090) | (2, 4130) | (3, 4143) => 3.0,
+            _ => 1.0,
+        };
+        scale * noise(r * width + c)
+    };
     for isa in Isa::available() {
-        let some = |rows| Case::new(DType::BF16, DType::F8E4M3, rows, width, |r, c| noise((r % 5) * width + c));
-        let (few, many) = (some(5).dynamic(isa, &Serial), some(rows).dynamic(isa, &*pools()[1]));
-        for row in 0..rows {
-            let (here, there) = (row * width, row % 5 * width);
-            assert_eq!(many.1[row], few.1[row % 5], "{} row {row}", isa.name());
-            assert!(many.0[here..here + width] == few.0[there..there + width], "{} row {row}", isa.name());
+        for codes in [DType::F8E4M3, DType::I8] {
+            let some = |rows| Case::new(DType::BF16, codes, rows, width, |r, c| value(r % 5, c));
+            let (few, many) = (some(5).dynamic(isa, &Serial), some(rows).dynamic(isa, &*pools()[1]));
+            for row in 0..rows {
+                let (here, there) = (row * width, row % 5 * width);
+                assert_eq!(many.1[row], few.1[row % 5], "{} {codes} row {row}", isa.name());
+                assert!(many.0[here..here + width] == few.0[there..there + width], "{} {codes} row {row}", isa.name());
+            }
         }
     }
 }
@@ -289,11 +299,8 @@ fn code_of(codes: DType, value: f32, scale: f32) -> u8 {
     }
 }
 
-/// Multiplications stand in for divisions where that is proved to change no code: elements that were chosen to divide to a tie,
-/// next to one, and half way to the next number, under scales of every kind, those next to few-bit numbers among them.
-#[test]
-fn quotients_next_to_ties_have_the_code_of_the_division() {
-    let scales = (0..600_u32).map(|i| match i % 4 {
+fn scales_of_every_kind(count: u32) -> impl Iterator<Item = f32> {
+    let bits = (0..count).map(|i| match i % 4 {
         // Within a few units of a number of eight bits.
         0 => f32::from_bits(0x3c00_0000 + ((i * 7919) % 4096) * 0x1_0000)
             .to_bits()
@@ -303,7 +310,74 @@ fn quotients_next_to_ties_have_the_code_of_the_division() {
         2 => (1.0 / (i + 1) as f32).to_bits(),
         _ => (f32::from(u16::try_from(i + 1).unwrap()) / 448.0).to_bits(),
     });
-    for scale in scales.map(f32::from_bits) {
+    bits.map(f32::from_bits)
+}
+
+/// The code of i8 with a zero point, as the contract has it.
+fn moved(value: f32, scale: f32, zero_point: i32, i8_range: usize) -> u8 {
+    let quotient = f64::from(value / scale);
+    let moved = (quotient.round_ties_even() + f64::from(zero_point)).clamp(-(i8_range as f64), 127.0);
+    if quotient.is_nan() { 0 } else { moved as i8 as u8 }
+}
+
+/// Zero points and ranges; a point of 0 is the same as none.
+const POINTS: [(Option<i32>, usize); 6] =
+    [(None, 128), (None, 127), (Some(-128), 128), (Some(-3), 127), (Some(90), 128), (Some(127), 127)];
+
+/// Ties of i8 that a zero point brings within the codes, and quotients that it brings beyond their ends.
+#[test]
+fn moved_quotients_next_to_ties_have_the_code_of_the_division() {
+    for scale in scales_of_every_kind(120) {
+        let near = (-300..300_i32).flat_map(|k| {
+            let x = ((f64::from(k) + 0.5) * f64::from(scale)) as f32;
+            [x, x.next_up(), x.next_down(), 1000.0 * x]
+        });
+        let near: Vec<f32> = near.collect();
+        for dtype in [DType::F16, DType::BF16] {
+            for (zero_point, i8_range) in POINTS {
+                let case = Case { i8_range, ..Case::new(dtype, DType::I8, 1, near.len(), |_, c| near[c]) };
+                let of = |&value: &f32| moved(value, scale, zero_point.unwrap_or(0), i8_range);
+                let expected: Vec<u8> = case.input.values.iter().map(of).collect();
+                for isa in Isa::available() {
+                    let got = fixed(&case, isa, &Serial, scale, zero_point, 0);
+                    let wrong = got.iter().zip(&expected).position(|(a, b)| a != b).map(|i| case.input.values[i]);
+                    assert_eq!(wrong, None, "{} {dtype} {scale:e} {zero_point:?} {i8_range}", isa.name());
+                }
+            }
+        }
+    }
+}
+
+/// All 65 536 of f16 and of bf16 under a zero point.
+#[test]
+fn every_number_of_16_bits_is_moved_from_its_quotient() {
+    let bits = |c: usize| (c as u16).wrapping_mul(40_503);
+    for (dtype, number) in [
+        (DType::F16, (|bits| half::f16::from_bits(bits).to_f32()) as fn(u16) -> f32),
+        (DType::BF16, |bits| half::bf16::from_bits(bits).to_f32()),
+    ] {
+        for scale in [0.37, 3.0 / 448.0, 1e3] {
+            for (zero_point, i8_range) in POINTS {
+                // In their order, and in another that mixes numbers of all kinds.
+                let value = |r: usize, c: usize| number(if r == 0 { c as u16 } else { bits(c) });
+                let case = Case { i8_range, ..Case::new(dtype, DType::I8, 2, 1 << 16, value) };
+                let of = |&value: &f32| moved(value, scale, zero_point.unwrap_or(0), i8_range);
+                let expected: Vec<u8> = case.input.values.iter().map(of).collect();
+                for isa in Isa::available() {
+                    let got = fixed(&case, isa, &Serial, scale, zero_point, 0);
+                    let wrong = got.iter().zip(&expected).position(|(a, b)| a != b).map(|i| case.input.values[i]);
+                    assert_eq!(wrong, None, "{} {dtype} {scale:e} {zero_point:?} {i8_range}", isa.name());
+                }
+            }
+        }
+    }
+}
+
+/// Multiplications stand in for divisions where that is proved to change no code: elements that were chosen to divide to a tie,
+/// next to one, and half way to the next number, under scales of every kind, those next to few-bit numbers among them.
+#[test]
+fn quotients_next_to_ties_have_the_code_of_the_division() {
+    for scale in scales_of_every_kind(600) {
         for codes in CODES {
             let ties = (0..=255_u8).filter(|&bits| number(codes, bits).is_finite()).map(|bits| number(codes, bits));
             let mut sorted: Vec<f32> = ties.collect();

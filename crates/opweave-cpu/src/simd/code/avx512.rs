@@ -86,7 +86,6 @@ pub(in crate::simd) unsafe fn narrow_bounded_line(kind: CodeKind, v: [__m512; 4]
             };
         }
         let [a, b, c, d] = lanes;
-        // Packing takes quarters of each operand in turns.
         let bytes = if matches!(kind, CodeKind::I8) {
             _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d))
         } else {
@@ -95,6 +94,34 @@ pub(in crate::simd) unsafe fn narrow_bounded_line(kind: CodeKind, v: [__m512; 4]
             let (c, d) = (_mm512_and_si512(c, byte), _mm512_and_si512(d, byte));
             _mm512_packus_epi16(_mm512_packus_epi32(a, b), _mm512_packus_epi32(c, d))
         };
+        in_order(bytes)
+    }
+}
+
+/// The codes of i8 of four vectors of numbers below 2^30, moved by a zero point: in words, which end where words do, far beyond the codes.
+///
+/// # Safety
+/// - The processor has AVX-512 F and BW.
+#[inline(always)]
+pub(in crate::simd) unsafe fn moved_line([a, b, c, d]: [__m512; 4], zero_point: i16, lowest: i8) -> __m512i {
+    // SAFETY: the caller's clause.
+    unsafe {
+        let zero_point = _mm512_set1_epi16(zero_point);
+        let first = _mm512_packs_epi32(_mm512_cvtps_epi32(a), _mm512_cvtps_epi32(b));
+        let second = _mm512_packs_epi32(_mm512_cvtps_epi32(c), _mm512_cvtps_epi32(d));
+        let bytes = _mm512_packs_epi16(_mm512_adds_epi16(first, zero_point), _mm512_adds_epi16(second, zero_point));
+        in_order(_mm512_max_epi8(bytes, _mm512_set1_epi8(lowest)))
+    }
+}
+
+/// Quarters of lanes that packing took of each operand in turns, in the order of the operands.
+///
+/// # Safety
+/// - The processor has AVX-512 F.
+#[inline(always)]
+unsafe fn in_order(bytes: __m512i) -> __m512i {
+    // SAFETY: the caller's clause.
+    unsafe {
         let order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
         _mm512_permutexvar_epi32(order, bytes)
     }

@@ -10,11 +10,11 @@
 //! | function | bound |
 //! | --- | --- |
 //! | [`exp`] | 1.1 |
-//! | [`sigmoid`] | 3 |
+//! | [`sigmoid`] | 3.1 |
 //! | [`tanh`] | 2.7 |
-//! | [`erf`] | 2.7 |
+//! | [`erf`] | 2.8 |
 //! | [`times_exp`] | 2 |
-//! | [`times_sigmoid`] | 3 |
+//! | [`times_sigmoid`] | 3.5 |
 //! | [`times_silu`] | 4.5 |
 //! | [`times_gelu`] | 8 |
 //! | [`times_gelu_tanh`] | 8 |
