@@ -50,14 +50,17 @@ struct Options {
     /// Percent by which one of the two is made slower
     #[arg(long, default_value_t = 0.0)]
     delay: f64,
+    /// Budget of the samples of a round, in milliseconds
+    #[arg(long, default_value_t = Protocol::default().repeat_ms)]
+    repeat_ms: f64,
     /// The timer; the mode's own unless said
     #[arg(long)]
     timer: Option<Timer>,
     /// Workloads by their labels, as globs; those of fewer than 100 tokens unless said
     #[arg(long, value_delimiter = ',', default_value = "t?_*,t??_*")]
     label: Vec<String>,
-    /// Replay graphs of many calls
-    #[arg(long)]
+    /// Replay graphs of many calls, whose number is checked: there is no second kernel to plant
+    #[arg(long, conflicts_with = "delay")]
     graph: bool,
     /// Say each row
     #[arg(long)]
@@ -72,7 +75,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn open(id: DeviceId) -> Result<Self, AnyError> {
+    fn open(id: DeviceId, planted: bool) -> Result<Self, AnyError> {
         match id.kind {
             DeviceKind::Cpu => Ok(Self {
                 device: Arc::new(CpuDevice::new(Arc::new(Serial))),
@@ -82,7 +85,7 @@ impl Scene {
             DeviceKind::Cuda => {
                 let device = CudaDevice::open(id)?;
                 let stream = device.stream()?;
-                let delay = Delay::device(&device, &*stream)?;
+                let delay = if planted { Delay::device(&device, &*stream)? } else { Delay::None };
                 let instruments = Box::new(CudaInstruments::new(&device)?);
                 Ok(Self { device: Arc::new(device), instruments, delay })
             }
@@ -93,7 +96,7 @@ impl Scene {
 
 fn main() -> Result<(), AnyError> {
     let options = Options::parse();
-    let scene = Scene::open(options.device)?;
+    let scene = Scene::open(options.device, options.delay > 0.0)?;
     let mut twins = Twins::new(opweave::runtime().registry()?, options.device.kind, scene.delay.clone())?;
     twins.add::<RmsNorm>()?;
     twins.add::<SiluAndMul>()?;
@@ -135,11 +138,12 @@ fn main() -> Result<(), AnyError> {
         Ok(row)
     };
     let us = |row: &Row| row.series[0].measurement.impl_us;
+    let protocol = Protocol { repeat_ms: options.repeat_ms, warmup_ms: options.repeat_ms / 4.0, ..Protocol::default() };
 
     let mut entries = Vec::new();
     for entry in workloads(&options.label)? {
         scene.delay.set(0.0, 0.0);
-        let once = us(&measure(&entry, Protocol { rounds: 1, repeat_ms: 20.0, ..Protocol::default() })?);
+        let once = us(&measure(&entry, Protocol { rounds: 1, repeat_ms: 10.0, ..protocol.clone() })?);
         if once <= LONGEST_US {
             entries.push((entry, once));
         }
@@ -147,7 +151,7 @@ fn main() -> Result<(), AnyError> {
     let mut tally = Tally::default();
     for (entry, once) in entries.iter().cycle().take(if entries.is_empty() { 0 } else { options.rows }) {
         scene.delay.set(options.delay / 100.0, *once);
-        let row = measure(entry, Protocol::default())?;
+        let row = measure(entry, protocol.clone())?;
         let against = row.against.first().ok_or("a row has no ratio")?;
         let paired = against.paired.ok_or("a row has too few turns")?;
         let ratio = paired.ratio;

@@ -43,6 +43,8 @@ again:
 /// How much slower the first name is. Read at each call, so that one registry serves every delay.
 #[derive(Clone)]
 pub(crate) enum Delay {
+    /// Not at all.
+    None,
     /// Millionths of the call's own time, spent by the host that ran it.
     Host(Arc<AtomicU64>),
     /// Cycles of a kernel that runs after the call's, and what the clock makes of them.
@@ -77,6 +79,7 @@ impl Delay {
     /// Makes calls of `us` microseconds slower by `share` of that.
     pub(crate) fn set(&self, share: f64, us: f64) {
         match self {
+            Delay::None => {}
             Delay::Host(millionths) => millionths.store((share * 1e6) as u64, Ordering::Relaxed),
             Delay::Device { cycles, cycles_per_us, .. } => {
                 cycles.store((share * us * cycles_per_us) as u64, Ordering::Relaxed);
@@ -120,6 +123,7 @@ impl<O: Operator> Plan<O> for TwinPlan<O> {
         // SAFETY: every clause of `Plan::enqueue` is handed through as it came.
         unsafe { self.inner.enqueue(a, w, s) }?;
         match &self.delay {
+            Delay::None => Ok(()),
             Delay::Host(millionths) => {
                 let share = if self.delayed { millionths.load(Ordering::Relaxed) as f64 / 1e6 } else { 0.0 };
                 let until = start.elapsed().mul_f64(1.0 + share);
