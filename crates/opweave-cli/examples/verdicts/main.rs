@@ -50,6 +50,9 @@ struct Options {
     /// Percent by which one of the two is made slower
     #[arg(long, default_value_t = 0.0)]
     delay: f64,
+    /// Cycles of the device's clock that are planted instead of a share
+    #[arg(long, default_value_t = 0)]
+    delay_cycles: u64,
     /// Budget of the samples of a round, in milliseconds
     #[arg(long, default_value_t = Protocol::default().repeat_ms)]
     repeat_ms: f64,
@@ -60,7 +63,7 @@ struct Options {
     #[arg(long, value_delimiter = ',', default_value = "t?_*,t??_*")]
     label: Vec<String>,
     /// Replay graphs of many calls, whose number is checked: there is no second kernel to plant
-    #[arg(long, conflicts_with = "delay")]
+    #[arg(long, conflicts_with_all = ["delay", "delay_cycles"])]
     graph: bool,
     /// Say each row
     #[arg(long)]
@@ -96,14 +99,14 @@ impl Scene {
 
 fn main() -> Result<(), AnyError> {
     let options = Options::parse();
-    let scene = Scene::open(options.device, options.delay > 0.0)?;
+    let scene = Scene::open(options.device, options.delay > 0.0 || options.delay_cycles > 0)?;
     let mut twins = Twins::new(opweave::runtime().registry()?, options.device.kind, scene.delay.clone())?;
     twins.add::<RmsNorm>()?;
     twins.add::<SiluAndMul>()?;
     twins.add::<Softmax>()?;
     let (registry, suites) = (twins.freeze(), opweave_numerics::suites::builtin()?);
     let mut caches = host_caches();
-    if let Some(bytes) = scene.instruments.last_level_cache().filter(|bytes| *bytes > caches.last_level_bytes) {
+    if let Some(bytes) = scene.instruments.last_level_cache() {
         caches.last_level_bytes = bytes;
     }
     let (interrupt, threads) = (Interrupt::default(), (options.device.kind == DeviceKind::Cpu).then_some(1));
@@ -150,7 +153,10 @@ fn main() -> Result<(), AnyError> {
     }
     let mut tally = Tally::default();
     for (entry, once) in entries.iter().cycle().take(if entries.is_empty() { 0 } else { options.rows }) {
-        scene.delay.set(options.delay / 100.0, *once);
+        match options.delay_cycles {
+            0 => scene.delay.set(options.delay / 100.0, *once),
+            cycles => scene.delay.set_cycles(cycles),
+        }
         let row = measure(entry, protocol.clone())?;
         let against = row.against.first().ok_or("a row has no ratio")?;
         let paired = against.paired.ok_or("a row has too few turns")?;

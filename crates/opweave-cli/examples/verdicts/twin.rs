@@ -86,6 +86,13 @@ impl Delay {
             }
         }
     }
+
+    /// Makes calls slower by so many cycles of the device's clock, whatever that runs at.
+    pub(crate) fn set_cycles(&self, planted: u64) {
+        if let Delay::Device { cycles, .. } = self {
+            cycles.store(planted, Ordering::Relaxed);
+        }
+    }
 }
 
 struct Twin<O: Operator> {

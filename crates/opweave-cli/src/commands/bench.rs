@@ -11,7 +11,7 @@ use opweave_bench::report::{BenchReport, CacheSizes, RowStatus, RunStatus, table
 use opweave_bench::run::{
     BenchConfig, BenchError, BenchGround, BenchProgress, Quiet, listed, run as run_bench, run_distributed, succeeded,
 };
-use opweave_device::Instruments;
+use opweave_device::{DeviceKind, Instruments};
 use opweave_numerics::RunError;
 use opweave_numerics::suite::SuiteSet;
 use opweave_ranks::Rank;
@@ -58,7 +58,7 @@ pub(crate) fn run(
             None
         }
     };
-    let caches = caches(instruments.as_deref());
+    let caches = caches(base.device().kind, instruments.as_deref());
     let ground = BenchGround { numerics: base.ground(suites), instruments: instruments.as_deref(), caches: &caches };
     if args.select.list {
         for line in listed(&config, &ground).map_err(failed)? {
@@ -128,10 +128,11 @@ fn reference_cache() -> Result<PathBuf, Failure> {
     absolute.map_err(|e| Failure::Broken(anyhow::anyhow!("failed to find {}: {e}", folder.display())))
 }
 
-/// The system's word on the caches, or the instruments' where it is silent.
-fn caches(instruments: Option<&dyn Instruments>) -> CacheSizes {
+/// The system's word on the caches, or the instruments' where it is silent or speaks of another device's.
+fn caches(kind: DeviceKind, instruments: Option<&dyn Instruments>) -> CacheSizes {
     let mut caches = host_caches();
-    if let Some(bytes) = instruments.and_then(Instruments::last_level_cache).filter(|b| *b > caches.last_level_bytes) {
+    let measured = instruments.and_then(Instruments::last_level_cache);
+    if let Some(bytes) = measured.filter(|bytes| kind != DeviceKind::Cpu || *bytes > caches.last_level_bytes) {
         caches.last_level_bytes = bytes;
         caches.source.push_str(", last level by the instruments");
     }
