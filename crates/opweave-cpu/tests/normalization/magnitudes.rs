@@ -208,3 +208,32 @@ fn a_large_gate_changes_no_other_column() {
         }
     }
 }
+
+/// Parameters of f16 are widened once for a task of many rows, and the one that is added to some with them.
+#[test]
+fn many_rows_have_the_bits_of_each_alone() {
+    let (rows, width) = (12, 37);
+    for isa in Isa::available() {
+        for op in operators() {
+            for dtype in DTYPES {
+                for multiply in [WeightMultiply::F32, WeightMultiply::AfterRounding] {
+                    let config = Config { multiply, ..Config::new(op, dtype) };
+                    let before = Call::new(config, rows, width, Places::default());
+                    let mut together = before.clone();
+                    together.execute(isa);
+                    for row in 0..rows {
+                        let mut alone = Call::new(config, 1, width, Places::default());
+                        for column in 0..width {
+                            alone.input.set(0, column, before.input.row(row)[column]);
+                            alone.residual.set(0, column, before.residual.row(row)[column]);
+                            alone.z.set(0, column, before.z.row(row)[column]);
+                        }
+                        alone.execute(isa);
+                        let (alone, together) = (alone.result().row(0), together.result().row(row));
+                        assert_eq!(alone, together, "{} {config:?} row {row}", isa.name());
+                    }
+                }
+            }
+        }
+    }
+}
