@@ -103,10 +103,8 @@ fn watch(
     };
     // The first look begins the interval: what the process does from its start on is its own.
     let mut cut = look(telemetry).map(Cut::Disturbed);
-    let mut status = None;
     while cut.is_none() {
-        status = child.wait(Duration::from_millis(20)).map_err(|e| format!("failed to wait for {program}: {e}"))?;
-        if status.is_some() {
+        if child.wait(Duration::from_millis(20)).map_err(|e| format!("failed to wait for {program}: {e}"))? {
             // Looked at once more after the end: who came in the last half second was there as well.
             cut = look(telemetry).map(Cut::Disturbed);
             break;
@@ -121,7 +119,7 @@ fn watch(
         }
     }
     child.end(GRACE);
-    Ok(Watched { cut, code: status.and_then(|status| status.code()) })
+    Ok(Watched { cut, code: child.status().and_then(|status| status.code()) })
 }
 
 fn conclude(

@@ -59,30 +59,54 @@ impl Child {
         self.group
     }
 
-    /// Waits up to `limit` for the end.
+    /// Waits up to `limit` for the end, and says whether it came. The process stays in the system's list until [`end`](Child::end):
+    /// what it took can still be read there, and is not taken for the work of others.
     ///
     /// # Errors
     /// The system cannot say.
-    pub fn wait(&mut self, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    pub fn wait(&mut self, limit: Duration) -> io::Result<bool> {
         let start = Instant::now();
         loop {
-            if self.ended.is_none() {
-                self.ended = self.inner.try_wait()?;
+            if self.has_ended()? {
+                return Ok(true);
             }
-            if self.ended.is_some() || start.elapsed() >= limit {
-                return Ok(self.ended);
+            if start.elapsed() >= limit {
+                return Ok(false);
             }
             std::thread::sleep(POLL.min(limit));
         }
     }
 
+    #[cfg(unix)]
+    fn has_ended(&mut self) -> io::Result<bool> {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        if self.ended.is_some() {
+            return Ok(true);
+        }
+        let Some(pid) = i32::try_from(self.group).ok().and_then(Pid::from_raw) else { return Ok(false) };
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(pid), look)?.is_some())
+    }
+
+    #[cfg(not(unix))]
+    fn has_ended(&mut self) -> io::Result<bool> {
+        self.ended = self.ended.map_or_else(|| self.inner.try_wait(), |ended| Ok(Some(ended)))?;
+        Ok(self.ended.is_some())
+    }
+
+    /// How it ended, once [`end`](Child::end) was called.
+    #[must_use]
+    pub fn status(&self) -> Option<ExitStatus> {
+        self.ended
+    }
+
     /// Asks the process to end, waits, and kills what is left of its group.
     pub fn end(&mut self, grace: Duration) -> Ended {
         let mut how = Ended::Itself;
-        if !matches!(self.wait(Duration::ZERO), Ok(Some(_))) {
+        if !matches!(self.wait(Duration::ZERO), Ok(true)) {
             how = Ended::Asked;
             self.signal(false);
-            if !matches!(self.wait(grace), Ok(Some(_))) {
+            if !matches!(self.wait(grace), Ok(true)) {
                 how = Ended::Killed;
             }
         }

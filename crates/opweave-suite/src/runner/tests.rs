@@ -250,3 +250,21 @@ fn a_device_that_others_use_is_not_begun_on() {
         assert!(error.contains(text), "{error}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_process_took_can_be_read_until_its_end_was_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; exit 3"]);
+    let mut child = Child::start(command, &folder.path().join("log")).unwrap();
+    while !child.wait(Duration::from_millis(20)).unwrap() {}
+    let stat = format!("/proc/{}/stat", child.group());
+    let text = std::fs::read_to_string(&stat).unwrap();
+    let fields: Vec<&str> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    assert_eq!(fields[0], "Z", "it has ended, and is still there: {text}");
+    assert!(fields[11].parse::<u64>().unwrap() > 0, "with the ticks that it took: {text}");
+    assert!(child.wait(Duration::ZERO).unwrap(), "asked again, it is the same");
+    assert_eq!((child.end(GRACE), child.status().unwrap().code()), (Ended::Itself, Some(3)));
+    assert!(!std::path::Path::new(&stat).exists());
+}
