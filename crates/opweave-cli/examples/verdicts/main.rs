@@ -179,7 +179,7 @@ fn workloads(labels: &[String]) -> Result<Vec<Entry>, AnyError> {
     let files =
         read.map_err(|errors| errors.iter().map(|e| format!("failed to {e}")).collect::<Vec<_>>().join("; "))?;
     let twins = ["rms_norm", "silu_and_mul", "softmax"];
-    let globs: Vec<Glob> = labels.iter().map(|label| Glob::new(label)).collect();
+    let globs: Vec<Glob> = labels.iter().map(Glob::new).collect();
     let wanted = |entry: &Entry| {
         twins.contains(&entry.kernel.as_str())
             && entry.cache == Cache::Cold

@@ -176,7 +176,7 @@ impl Twins {
         for (at, solution) in SOLUTIONS.into_iter().enumerate() {
             let (name, qualified) = (name(self.device, solution, O::NAME), format!("{}.{solution}", self.device));
             let mut spec = inner.spec().clone();
-            (spec.name, spec.solution) = (name.clone().into(), solution.into());
+            (spec.name, spec.solution) = (name.clone(), solution.into());
             spec.priority = 10 - at as i32;
             // Declarations live as long as the program.
             let declared = ImplementationDecl { name: name.leak(), solution: qualified.leak(), libraries: &[] };
