@@ -11,7 +11,7 @@ use opweave_numerics::harness::PreparedCase;
 
 use super::carousel::Carousel;
 use super::case::{Bench, work};
-use super::cold::{Flush, MAX_SETS, Rotation};
+use super::cold::{Flush, MAX_SETS, Rotation, sets_within};
 use super::external::Arranged;
 use super::subject::{Captured, Eager, Replay};
 use crate::instruments::failed;
@@ -19,16 +19,13 @@ use crate::measurement::{Cache, Timer};
 use crate::sampler::{SampleError, Subject, SubjectError};
 
 /// Sets of arguments that calls change, in one graph, where the host puts them back after each replay, one by one.
-const CHANGING_SETS: usize = 32;
-
-/// Memory that the sets of one graph may take in all.
-const GRAPH_BYTES: u64 = 1 << 30;
+const CHANGING_SETS: u64 = 32;
 
 /// Sets of arguments in a graph: each is some allocations, of which a driver makes about a thousand in a second.
-const SETS: usize = 64;
+const SETS: u64 = 64;
 
 /// The same of all graphs of a series.
-const ALL_SETS: usize = 128;
+const ALL_SETS: u64 = 128;
 
 /// Sets that are kept in a cache: independent calls, and few enough to be made in no time.
 const HOT_SETS: usize = 8;
@@ -49,10 +46,12 @@ impl Bench<'_> {
         let last_level = self.ground.caches.last_level_bytes;
         let bytes = work(case.cost()).bytes();
         let (calls, sets, turn, most) = match self.config.selectors.mode {
-            Mode::Eager => (1, 1, bytes, MAX_SETS),
+            Mode::Eager => (1, 1, bytes, sets_within(case.memory(), MAX_SETS)),
             Mode::Graph => {
                 let (calls, sets) = self.graph_of(case, cache, bytes)?;
-                (calls, sets, bytes.saturating_mul(sets as u64), (ALL_SETS / sets) as u64)
+                let graph = sets as u64;
+                let most = sets_within(case.memory().saturating_mul(graph), (ALL_SETS / graph).max(1));
+                (calls, sets, bytes.saturating_mul(graph), most)
             }
         };
         let rotation = Rotation::new(cache, turn, last_level, most);
@@ -70,10 +69,11 @@ impl Bench<'_> {
     fn graph_of(&self, case: &dyn PreparedCase, cache: Cache, bytes: u64) -> Result<(usize, usize), SampleError> {
         let calls = self.graph_calls(case)?;
         let last_level = self.ground.caches.last_level_bytes;
-        let fit = |memory: u64, most: usize| (memory / bytes.max(1)).clamp(1, calls.min(most) as u64) as usize;
+        let fit = |cache: u64, most: usize| (cache / bytes.max(1)).clamp(1, calls.min(most) as u64) as usize;
+        let held = |most: u64| sets_within(case.memory(), most.min(calls as u64)) as usize;
         if case.has_reset() {
             // Each call changes what it reads, so no set runs twice before it is put back.
-            let most = fit(GRAPH_BYTES, if self.ahead().is_some() { SETS } else { CHANGING_SETS });
+            let most = held(if self.ahead().is_some() { SETS } else { CHANGING_SETS });
             let sets = match cache {
                 Cache::Cold => most,
                 Cache::Hot => fit(last_level / 2, most).max(CHANGING_CALLS.min(most)),
@@ -83,7 +83,7 @@ impl Bench<'_> {
         match cache {
             Cache::Hot => Ok((calls, fit(last_level / 2, HOT_SETS))),
             Cache::Cold => {
-                let sets = fit(GRAPH_BYTES, SETS);
+                let sets = held(SETS);
                 // A set that comes again within the graph has to have left the caches.
                 let leaves = bytes.saturating_mul(sets as u64) >= last_level.saturating_mul(2);
                 Ok((if leaves { calls } else { sets }, sets))

@@ -16,6 +16,14 @@ use crate::sampler::SubjectError;
 /// Most turns of a rotation: enough that a flush per rotation weighs little, few enough to be made in milliseconds.
 pub(super) const MAX_SETS: u64 = 256;
 
+/// Memory that all sets of a series may take, as long as there is one.
+const SET_BYTES: u64 = 1 << 30;
+
+/// The most sets, up to `most`, where each takes `memory` bytes.
+pub(super) fn sets_within(memory: u64, most: u64) -> u64 {
+    (SET_BYTES / memory.max(1)).clamp(1, most)
+}
+
 /// How the sets are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rotation {
@@ -104,6 +112,15 @@ impl<'a> Flush<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sets_are_bounded_by_the_memory_that_they_take() {
+        // A row of a table of 32 MiB is read: 256 sets would be 8 GiB.
+        assert_eq!(sets_within(32 << 20, MAX_SETS), 32);
+        assert_eq!((sets_within(0, MAX_SETS), sets_within(4096, 64), sets_within(8 << 30, MAX_SETS)), (256, 64, 1));
+        // Few sets are flushed each time around.
+        assert_eq!(Rotation::new(Cache::Cold, 16_384, 32 << 20, 32), Rotation { sets: 32, flush: true });
+    }
 
     #[test]
     fn cold_calls_move_twice_the_cache_between_two_uses_of_a_set() {

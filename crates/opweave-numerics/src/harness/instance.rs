@@ -73,6 +73,9 @@ pub trait PreparedCase {
     fn preparation_us(&self) -> f64;
     /// What a call costs at least.
     fn cost(&self) -> Cost;
+    /// Bytes of memory that one set of its arguments takes, the guard bands of tensors and packed weights included: of a table of
+    /// which a call reads a row, the whole table.
+    fn memory(&self) -> u64;
     /// Whether a call changes what it reads, so that the next one needs [`PreparedCase::reset`] to compute the same.
     fn has_reset(&self) -> bool;
     /// Restores every argument to what it was before the first call.
@@ -417,6 +420,11 @@ impl<O: Reference> PreparedCase for Instance<O> {
 
     fn cost(&self) -> Cost {
         self.fixture.case.cost()
+    }
+
+    fn memory(&self) -> u64 {
+        let tensors = self.buffers.borrow().iter().flatten().map(|buffer| buffer.bytes()).sum::<usize>();
+        (tensors + self.packed.as_ref().map_or(0, |(_, packed)| packed.bytes())) as u64
     }
 
     fn has_reset(&self) -> bool {
