@@ -4,8 +4,8 @@
 //! Whether verdicts can be trusted on this machine: kernels against themselves, and against themselves with a planted delay.
 //!
 //! `cargo run --release -p opweave-cli --example verdicts -- --device cuda:0 --delay 3`, from the root of the repository, on a
-//! machine where nothing else runs. Goes through workloads of three families and prints how
-//! many rows got which verdict, those of calls that take over 20 us apart.
+//! machine where nothing else runs. Goes through workloads of three families and prints how many rows got which verdict, those of
+//! calls that take over 20 us apart.
 
 mod twin;
 
