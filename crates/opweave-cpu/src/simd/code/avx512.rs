@@ -98,8 +98,7 @@ pub(in crate::simd) unsafe fn narrow_bounded_line(kind: CodeKind, v: [__m512; 4]
     }
 }
 
-/// The codes of f8 of four vectors of numbers, given with [`super::whole_prescale`]; `None` where one of them may be next to a tie,
-/// or is by the look of its last 16 bits.
+/// The codes of f8 of four vectors of numbers, given with [`super::whole_prescale`]; `None` where one of them may be next to a tie.
 ///
 /// # Safety
 /// - The processor has AVX-512 F and BW.
@@ -138,10 +137,12 @@ unsafe fn apart_line<const SHIFT: u32, const WORD_SHIFT: u32>(v: [__m512; 4]) ->
             _mm512_add_epi32(_mm512_castps_si512(v[2]), half),
             _mm512_add_epi32(_mm512_castps_si512(v[3]), half),
         ];
-        let least = _mm512_min_epu16(_mm512_min_epu16(sums[0], sums[1]), _mm512_min_epu16(sums[2], sums[3]));
-        let doubt = _mm512_set1_epi16(2 * NEAR_A_TIE as i16);
-        // Lower words only.
-        if _mm512_mask_cmplt_epu16_mask(0x5555_5555, least, doubt) != 0 {
+        // What is behind the carry: next to a tie it has just begun, or is about to.
+        let behind = _mm512_set1_epi32((1 << SHIFT) - 1);
+        let first = _mm512_min_epu32(_mm512_and_si512(sums[0], behind), _mm512_and_si512(sums[1], behind));
+        let second = _mm512_min_epu32(_mm512_and_si512(sums[2], behind), _mm512_and_si512(sums[3], behind));
+        let doubt = _mm512_set1_epi32(2 * NEAR_A_TIE as i32);
+        if _mm512_cmplt_epu32_mask(_mm512_min_epu32(first, second), doubt) != 0 {
             return None;
         }
         let odd = _mm512_loadu_si512(ODD.as_ptr().cast());
