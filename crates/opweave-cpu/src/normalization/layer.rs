@@ -20,7 +20,7 @@ use super::affine::{Affine, Affined, Centre};
 use super::exact::centred_row;
 use super::finish::{Finish, Kind, Parameters};
 use super::moments::{Moments, Sums};
-use super::overlap::{Ahead, total, write, write_and_total};
+use super::overlap::{Ahead, pays, total, write, write_and_total};
 use super::room::Room;
 use super::source::Plain;
 use super::{Columns, TRUSTED_FROM};
@@ -170,7 +170,7 @@ impl<T: Elem> Centred<T> {
     unsafe fn write<S: Simd>(&self, s: S, row: Affined<T>, later: Option<*const T>) -> Option<Around> {
         // SAFETY: the caller's clauses.
         unsafe {
-            if const { S::STREAMS } && row.stream {
+            if const { pays::<S, T>() } && row.stream {
                 // At the end there is nothing to look at but the same columns.
                 let input = later.unwrap_or(row.input);
                 let centre = self.provisional(s, input);
@@ -182,7 +182,9 @@ impl<T: Elem> Centred<T> {
                 Some(input) if self.ahead => Some(Moments { input, centre: s.splat(0.0) }),
                 _ => None,
             };
-            write(s, Affined { stream: false, ..row }, self.width, next);
+            // What is streamed has taken the loop for both where there is one.
+            let stream = const { S::STREAMS && !pays::<S, T>() } && row.stream;
+            write(s, Affined { stream, ..row }, self.width, next);
         }
         None
     }

@@ -7,10 +7,18 @@
 //! the caches, a loop that does both keeps memory busy throughout. Sums are added in the same order as by a pass of their own,
 //! so that a row's bits do not tell how it was summed.
 
+use opweave_tensor::DType;
+
 use super::SUM_BLOCK;
 use crate::memory::CACHE_LINE;
 use crate::rows::Rows;
-use crate::simd::Simd;
+use crate::simd::{Elem, MAX_LANES, Simd};
+
+/// Whether one loop for both is worth it. Where sixteen registers have to hold what rounds to bf16 by integers as well, it is a fifth slower
+/// than a pass for each.
+pub(super) const fn pays<S: Simd, T: Elem>() -> bool {
+    S::STREAMS && (S::LANES == MAX_LANES || !matches!(T::DTYPE, DType::BF16))
+}
 
 /// A row that is being written. Columns are in steps of four vectors, and the end of the row.
 pub(super) trait Write<S: Simd>: Copy {

@@ -6,7 +6,7 @@
 use super::TRUSTED_FROM;
 use super::exact::scaled_row;
 use super::finish::{Finish, Kind};
-use super::overlap::{Ahead, Look, Write, total, write, write_and_total};
+use super::overlap::{Ahead, Look, Write, pays, total, write, write_and_total};
 use super::rms::Common;
 use super::source::Source;
 use crate::memory::{is_vector_aligned, store, store_two};
@@ -21,6 +21,11 @@ pub(super) struct Segment<T, Src, F> {
 }
 
 impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
+    /// Whether rows that are streamed are written while the next one is summed. Products are bound by arithmetic.
+    const fn overlaps<S: Simd>() -> bool {
+        pays::<S, T>() && !Src::PRODUCT
+    }
+
     /// Normalises the group whose sum of squares is `found`, if it was. The answer is that of `coming`, if it was taken.
     ///
     /// # Safety
@@ -48,7 +53,7 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
                 return None;
             };
             let later = match stream && is_vector_aligned::<S, T>(self.out) {
-                true if Src::PRODUCT => Later::Stream(next),
+                true if !Self::overlaps::<S>() => Later::Stream(next),
                 true => Later::Sum(coming, distance),
                 false => Later::Fetch(next),
             };
@@ -111,10 +116,10 @@ impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
         // SAFETY: the caller's clauses.
         unsafe {
             match later {
-                Later::Sum(coming, ahead) if const { S::STREAMS && !Src::PRODUCT } => {
+                Later::Sum(coming, ahead) if const { Self::overlaps::<S>() } => {
                     return Some(write_and_total(s, streamed, Squares(coming), width, ahead));
                 }
-                Later::Stream(next) if const { S::STREAMS && Src::PRODUCT } => {
+                Later::Stream(next) if const { S::STREAMS && !Self::overlaps::<S>() } => {
                     write(s, streamed, width, next.map(Squares));
                 }
                 // What streams nothing gets here for nothing to fetch.
