@@ -4,8 +4,9 @@
 
 Graph: `calls` calls over `sets` sets of arguments in a graph, `turns` such graphs in rotation, each replay between two
 events. What ran last runs once more ahead of it, so that the device is busy while the host hands over what is timed.
-Event: one call between two events. Wall: one call by the host's clock, on the CPU. Bytes are flushed each time the rotation
-comes around, outside the interval.
+Kernel: the device's own records of what one call ran, kernels and copies, added up, without what lies between them. Event: one
+call between two events. Wall: one call by the host's clock, on the CPU. Bytes are flushed each time the rotation comes around,
+outside the interval.
 """
 import time
 
@@ -59,10 +60,11 @@ class Timed:
         """Makes the sets of arguments, and the graphs over them."""
         del cache  # Says what the other numbers come to.
         self.runs = []
-        timers = {"cpu": {"wall": self._single}, "cuda": {"graph": self._graph, "event": self._single}}[self.device.type]
+        on_gpu = {"kernel": self._single, "graph": self._graph, "event": self._single}
+        timers = {"cpu": {"wall": self._single}, "cuda": on_gpu}[self.device.type]
         if timer not in timers:
             raise ValueError(f"there is no timer {timer} on {self.device.type} here: {', '.join(timers)}")
-        self.calls, self.at, self.used = calls, 0, False
+        self.calls, self.at, self.used, self.timer = calls, 0, False, timer
         self.flush = torch.zeros(flush_bytes // 4, device=self.device) if flush_bytes else None
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)
@@ -100,12 +102,27 @@ class Timed:
             if self.used and self.runs[self.at].ahead:
                 self.runs[self.at].run()
             self._turn()
+            if self.timer == "kernel":
+                return self._kernels()
             self.before.record(self.stream)
             kept = self.runs[self.at].run()
             self.after.record(self.stream)
             self.after.synchronize()
             del kept
         return self.before.elapsed_time(self.after) * 1e3 / self.calls
+
+    def _kernels(self):
+        # The flush ran before: what is recorded is this call's.
+        torch.cuda.synchronize()
+        with torch.autograd.profiler.profile(use_device="cuda", use_cpu=False) as records:
+            kept = self.runs[self.at].run()
+            self.stream.synchronize()
+        del kept
+        events = records.kineto_results.events()
+        ns = sum(event.duration_ns() for event in events if event.device_type() == torch.autograd.DeviceType.CUDA)
+        if ns == 0:
+            raise RuntimeError("the device recorded nothing of the call")
+        return ns / 1e3 / self.calls
 
     def _turn(self):
         self.at = (self.at + 1) % len(self.runs)

@@ -161,7 +161,7 @@ fn pattern(work: Work) -> &'static str {
 
 /// The best of three short rounds. A ceiling is what the device can do: whatever disturbed a round did not raise it.
 fn best_of(subject: &mut dyn Subject, clock: &dyn Clock, stop: &Interrupt) -> Result<Option<f64>, SampleError> {
-    let protocol = Protocol { warmup_ms: 5.0, repeat_ms: 20.0, rounds: 3, ..Protocol::default() };
+    let protocol = Protocol { warmup_ms: 2.0, repeat_ms: 10.0, rounds: 3, ..Protocol::default() };
     let taken = measure(&mut [subject], &protocol, clock, stop)?;
     let rounds = taken.iter().flat_map(|t| &t.rounds);
     let medians = rounds.filter_map(|round| {

@@ -3,14 +3,15 @@
 
 //! The ceilings' [`Probe`] over a device's [`Instruments`].
 //!
-//! A transfer copies as many bytes as are written and reads the rest, between buffers of its own. Cold transfers move
-//! through an arena larger than twice the last-level cache, so that no sample finds its bytes there.
+//! A transfer copies as many bytes as are written and reads the rest, between pieces of a buffer of its own. Cold transfers
+//! walk through one of three times the last-level cache, so that no sample finds its bytes there.
 
 use std::time::Instant;
 
-use opweave_device::{Buffer, Device, DeviceKind, Graph, Instruments, Stream};
+use opweave_device::{Activity, Buffer, Device, DeviceKind, Graph, Instruments, Stream};
 
 use crate::ceilings::Probe;
+use crate::kernels;
 use crate::measurement::Cache;
 use crate::replay::ReplayTimer;
 use crate::sampler::{Sample, Subject, SubjectError};
@@ -26,6 +27,7 @@ pub struct DeviceProbe<'a> {
     instruments: &'a dyn Instruments,
     stream: &'a dyn Stream,
     last_level_bytes: u64,
+    activity: Option<&'a dyn Activity>,
 }
 
 impl<'a> DeviceProbe<'a> {
@@ -36,7 +38,14 @@ impl<'a> DeviceProbe<'a> {
         stream: &'a dyn Stream,
         last_level_bytes: u64,
     ) -> Self {
-        Self { device, instruments, stream, last_level_bytes }
+        Self { device, instruments, stream, last_level_bytes, activity: None }
+    }
+
+    /// The same probe with transfers timed by the device's records of its kernels, for rows that are: what lies between two
+    /// launches is in neither.
+    #[must_use]
+    pub fn by_kernels(self, activity: Option<&'a dyn Activity>) -> Self {
+        Self { activity, ..self }
     }
 }
 
@@ -51,12 +60,14 @@ struct Arena {
     piece: usize,
     places: usize,
     at: usize,
+    walks: bool,
 }
 
 impl Arena {
-    fn new(device: &dyn Device, bytes: usize, at_least: usize) -> Result<Self, SubjectError> {
-        let piece = bytes.next_multiple_of(ALIGN);
-        let places = if piece == 0 { 1 } else { at_least.div_ceil(piece).max(1) };
+    /// Three pieces, in which every sample works again; or as many as hold `walked` bytes, through which samples walk.
+    fn new(device: &dyn Device, bytes: usize, walked: Option<usize>) -> Result<Self, SubjectError> {
+        let piece = bytes.next_multiple_of(ALIGN).max(ALIGN);
+        let places = walked.map_or(3, |walked| walked.div_ceil(piece).max(3));
         let size = piece.checked_mul(places).ok_or_else(|| SubjectError("the arena's size overflows".into()))?;
         let mut buffer = device.allocate(size, ALIGN).map_err(failed)?;
         // Fresh pages all map to one page of zeros until they are written, and reading that page is no memory traffic.
@@ -67,17 +78,22 @@ impl Arena {
             buffer.write(offset, &pattern[..part]).map_err(failed)?;
             offset += part;
         }
-        Ok(Self { buffer, piece, places, at: 0 })
+        Ok(Self { buffer, piece, places, at: 0, walks: walked.is_some() })
     }
 
     fn next(&mut self) {
-        self.at = (self.at + 1) % self.places;
+        if self.walks {
+            self.at = (self.at + 1) % self.places;
+        }
     }
 
-    /// The current piece.
-    fn data(&self) -> *mut u8 {
-        // Within the buffer by construction; no memory is touched here.
-        self.buffer.data().wrapping_add(self.at * self.piece)
+    /// Three pieces, each a third of the way around from the last.
+    fn pieces(&self) -> [*mut u8; 3] {
+        [0, 1, 2].map(|third| {
+            let at = (self.at + self.places * third / 3) % self.places;
+            // Within the buffer by construction; no memory is touched here.
+            self.buffer.data().wrapping_add(at * self.piece)
+        })
     }
 }
 
@@ -86,27 +102,24 @@ struct Transfer<'a> {
     stream: &'a dyn Stream,
     copied: usize,
     only_read: usize,
-    source: Arena,
-    target: Arena,
-    rest: Arena,
+    /// All that is read and written: every byte is the same, so that what was a target may be a source.
+    arena: Arena,
 }
 
 impl Transfer<'_> {
     fn next(&mut self) {
-        self.source.next();
-        self.target.next();
-        self.rest.next();
+        self.arena.next();
     }
 
     fn launch(&self) -> Result<(), SubjectError> {
-        let (source, target, rest) = (self.source.data(), self.target.data(), self.rest.data());
+        let [source, target, rest] = self.arena.pieces();
         if self.copied > 0 {
-            // SAFETY: clause "readable, writable, no overlap, aligned": pieces of two buffers that this subject owns,
+            // SAFETY: clause "readable, writable, no overlap, aligned": two different pieces of a buffer that this subject owns,
             // each of at least `copied` bytes at a multiple of 64, alive past the synchronisation of each sample.
             unsafe { self.instruments.copy(source, target, self.copied, self.stream.borrow()) }.map_err(failed)?;
         }
         if self.only_read > 0 {
-            // SAFETY: clause "readable and aligned": a piece of a buffer that this subject owns, of `only_read` bytes.
+            // SAFETY: clause "readable and aligned": a piece of a buffer that this subject owns, of at least `only_read` bytes.
             unsafe { self.instruments.read(rest, self.only_read, self.stream.borrow()) }.map_err(failed)?;
         }
         Ok(())
@@ -124,6 +137,24 @@ impl Subject for Transfer<'_> {
         self.launch()?;
         self.stream.synchronize().map_err(failed)?;
         Ok(Sample::completion(start.elapsed().as_secs_f64() * 1e6))
+    }
+}
+
+/// Transfers one at a time, by the device's records of their kernels.
+struct Recorded<'a> {
+    transfer: Transfer<'a>,
+    activity: &'a dyn Activity,
+}
+
+impl Subject for Recorded<'_> {
+    fn before_sample(&mut self) -> Result<(), SubjectError> {
+        self.transfer.next();
+        kernels::forget(self.activity, self.transfer.stream)
+    }
+
+    fn sample(&mut self) -> Result<Sample, SubjectError> {
+        self.transfer.launch()?;
+        kernels::sample(self.activity, self.transfer.stream, 1)
     }
 }
 
@@ -197,21 +228,16 @@ impl Probe for DeviceProbe<'_> {
     fn transfer(&mut self, read: u64, written: u64, cache: Cache) -> Result<Box<dyn Subject + '_>, SubjectError> {
         let size = |n: u64| usize::try_from(n).map_err(failed);
         let (copied, only_read) = (size(written)?, size(read.saturating_sub(written))?);
-        // Each of the three arenas alone is larger than the caches, so the order of their pieces does not matter.
-        let arena = match cache {
-            Cache::Hot => 0,
-            Cache::Cold => size(self.last_level_bytes.saturating_mul(2))?,
+        // What was written is read a third of the way around later, and a third alone fills the caches.
+        let walked = match cache {
+            Cache::Hot => None,
+            Cache::Cold => Some(size(self.last_level_bytes.saturating_mul(3))?),
         };
-        let make = |bytes: usize| Arena::new(self.device, bytes, if bytes == 0 { 0 } else { arena });
-        let transfer = Transfer {
-            instruments: self.instruments,
-            stream: self.stream,
-            copied,
-            only_read,
-            source: make(copied)?,
-            target: make(copied)?,
-            rest: make(only_read)?,
-        };
+        let arena = Arena::new(self.device, copied.max(only_read), walked)?;
+        let transfer = Transfer { instruments: self.instruments, stream: self.stream, copied, only_read, arena };
+        if let Some(activity) = self.activity {
+            return Ok(Box::new(Recorded { transfer, activity }));
+        }
         if matches!(self.device.id().kind, DeviceKind::Cpu | DeviceKind::Noop) || !self.device.has_graphs() {
             return Ok(Box::new(transfer));
         }
@@ -227,11 +253,12 @@ impl Probe for DeviceProbe<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use opweave_device::cpu::{CpuDevice, Serial};
-    use opweave_device::{LaunchError, StreamRef};
+    use opweave_device::{DeviceError, KernelSpan, LaunchError, StreamRef};
 
     use super::*;
 
@@ -286,18 +313,51 @@ mod tests {
         }
     }
 
+    /// A device that records one kernel of 7 us each time.
+    struct Records(AtomicU64);
+
+    impl Activity for Records {
+        fn take(&self) -> Result<Vec<KernelSpan>, DeviceError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(vec![KernelSpan { start_ns: 1000, end_ns: 8000 }])
+        }
+    }
+
+    #[test]
+    fn transfers_beside_rows_that_kernels_time_are_timed_by_kernels() {
+        let device = CpuDevice::new(Arc::new(Serial));
+        let stream = device.stream().unwrap();
+        let (counting, records) = (Counting::default(), Records(AtomicU64::new(0)));
+        let mut probe = DeviceProbe::new(&device, &counting, &*stream, 4096).by_kernels(Some(&records));
+        let mut subject = probe.transfer(1000, 1000, Cache::Cold).unwrap();
+        for _ in 0..3 {
+            subject.before_sample().unwrap();
+            assert_eq!(subject.sample().unwrap().completion_us, 7.0);
+        }
+        drop(subject);
+        // What ran before a sample is forgotten, and each sample is taken once.
+        assert_eq!((counting.copied.into_inner(), records.0.into_inner()), (3000, 6));
+    }
+
     #[test]
     fn cold_pieces_walk_through_more_than_the_cache() {
         let device = CpuDevice::new(Arc::new(Serial));
-        let mut arena = Arena::new(&device, 100, 8192).unwrap();
+        let mut arena = Arena::new(&device, 100, Some(8192)).unwrap();
         assert_eq!((arena.piece, arena.places), (128, 64));
-        let first = arena.data();
-        let mut seen = std::collections::BTreeSet::new();
+        let first = arena.pieces();
+        let mut seen = BTreeSet::new();
         for _ in 0..arena.places {
-            seen.insert(arena.data().addr());
+            let pieces = BTreeSet::from(arena.pieces().map(|piece| piece.addr()));
+            assert_eq!(pieces.len(), 3, "a copy needs two places");
+            seen.extend(pieces);
             arena.next();
         }
-        assert_eq!((seen.len(), arena.data()), (64, first));
-        assert_eq!(Arena::new(&device, 100, 0).unwrap().places, 1, "hot stays in one place");
+        assert_eq!((seen.len(), arena.pieces()), (64, first));
+        // Pieces larger than what is walked through are still apart.
+        assert_eq!(BTreeSet::from(Arena::new(&device, 9000, Some(8192)).unwrap().pieces()).len(), 3);
+        let mut hot = Arena::new(&device, 100, None).unwrap();
+        let places = hot.pieces();
+        hot.next();
+        assert_eq!((hot.places, hot.pieces()), (3, places), "hot stays in its place");
     }
 }

@@ -13,6 +13,8 @@ mod layout;
 
 pub use layout::{HostError, Layout};
 
+use std::collections::HashSet;
+
 use opweave_tensor::{DType, DeviceId, MAX_RANK, RawTensor, ViewError};
 
 use crate::codec;
@@ -26,6 +28,12 @@ pub const ALIGNMENT: usize = 64;
 /// Gaps of a strided view longer than this carry the pattern only at their two ends, so that a view over a huge sparse
 /// span stays sparse in memory.
 const GAP_BAND: usize = 4096;
+
+/// Elements from which on rows are filled by several threads.
+const MANY: usize = 1 << 18;
+
+/// Threads that fill rows: a device that is being timed may need the others.
+const MOST_THREADS: usize = 4;
 
 /// An owned tensor with guard bands; see the module's documentation.
 #[derive(Debug)]
@@ -246,6 +254,53 @@ impl HostTensor {
         }
     }
 
+    /// Writes the patterns of every row, whatever they were, on several threads where there are many. `fill` is given the row's
+    /// index and a row that holds the patterns of some other.
+    pub fn fill_rows_apart(&mut self, fill: impl Fn(usize, &mut [u64]) + Sync) {
+        let (rows, width, size) = (self.layout.rows(), self.layout.width(), self.layout.dtype.bits() / 8);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        if threads == 1 || rows * width < MANY || !self.is_contiguous() || self.sampled.is_some() {
+            self.fill_rows(fill);
+            return;
+        }
+        let (start, each) = (self.origin, rows.div_ceil(threads));
+        let elements = &mut self.image_mut()[start..start + rows * width * size];
+        std::thread::scope(|scope| {
+            for (part, bytes) in elements.chunks_mut(each * width * size).enumerate() {
+                let fill = &fill;
+                scope.spawn(move || {
+                    let mut row = vec![0; width];
+                    for (index, bytes) in bytes.chunks_mut(width * size).enumerate() {
+                        fill(part * each + index, &mut row);
+                        for (bytes, bits) in bytes.chunks_mut(size).zip(&row) {
+                            bytes.copy_from_slice(&bits.to_le_bytes()[..size]);
+                        }
+                    }
+                });
+            }
+        });
+    }
+
+    /// Copies the sampled rows over all others in turn; from then on every row matters.
+    pub fn repeat_rows(&mut self) {
+        let Some(live) = self.sampled.take().filter(|live| !live.is_empty()) else { return };
+        self.lay_guards();
+        let bytes = self.layout.width() * (self.layout.dtype.bits() / 8);
+        let close = self.last_step() == (self.layout.dtype.bits() / 8) as isize;
+        let sampled: HashSet<usize> = live.iter().copied().collect();
+        let mut row = Vec::new();
+        for to in (0..self.layout.rows()).filter(|row| !sampled.contains(row)) {
+            let from = live[to % live.len()];
+            if close {
+                let (from, to) = (self.row_start(from), self.row_start(to));
+                self.image_mut().copy_within(from..from + bytes, to);
+            } else {
+                self.read_row(from, &mut row);
+                self.write_row(to, &row);
+            }
+        }
+    }
+
     /// Applies `change` to the patterns of every row.
     pub fn rewrite_rows(&mut self, mut change: impl FnMut(usize, &mut [u64])) {
         let mut row = Vec::new();
@@ -283,6 +338,11 @@ impl HostTensor {
             out.extend(row.iter().map(|&bits| codec::decode(dtype, bits)));
         }
         out
+    }
+
+    /// Whether rows follow one another without gaps.
+    fn is_contiguous(&self) -> bool {
+        Layout::contiguous(self.layout.dtype, &self.layout.shape).strides == self.layout.strides
     }
 
     /// Byte step between neighbours of a row.

@@ -16,8 +16,8 @@ use crate::sampler::SubjectError;
 /// Most turns of a rotation: enough that a flush per rotation weighs little, few enough to be made in milliseconds.
 pub(super) const MAX_SETS: u64 = 256;
 
-/// Memory that all sets of a series may take, as long as there is one.
-const SET_BYTES: u64 = 1 << 30;
+/// Memory that all sets of a series may take, as long as there is one: a host needs a tenth of a second to fill as much.
+const SET_BYTES: u64 = 1 << 27;
 
 /// The most sets, up to `most`, where each takes `memory` bytes.
 pub(super) fn sets_within(memory: u64, most: u64) -> u64 {
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn sets_are_bounded_by_the_memory_that_they_take() {
         // A row of a table of 32 MiB is read: 256 sets would be 8 GiB.
-        assert_eq!(sets_within(32 << 20, MAX_SETS), 32);
+        assert_eq!(sets_within(32 << 20, MAX_SETS), 4);
         assert_eq!((sets_within(0, MAX_SETS), sets_within(4096, 64), sets_within(8 << 30, MAX_SETS)), (256, 64, 1));
         // Few sets are flushed each time around.
         assert_eq!(Rotation::new(Cache::Cold, 16_384, 32 << 20, 32), Rotation { sets: 32, flush: true });

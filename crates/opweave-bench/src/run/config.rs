@@ -30,6 +30,8 @@ pub struct BenchConfig {
     pub caches: Vec<Cache>,
     /// The timer; the mode's own unless asked for.
     pub timer: Option<Timer>,
+    /// The device's rate of multiply-adds, 10^9 operations per second, where it was measured already.
+    pub multiply_add_gflop_per_s: Option<f64>,
     /// The command line, for the report.
     pub command: Vec<String>,
 }

@@ -36,6 +36,7 @@ use opweave_numerics::report::{DeviceEnvironment, Environment, write_atomically}
 
 use crate::ceilings::{Ceilings, Probe};
 use crate::instruments::DeviceProbe;
+use crate::measurement::Timer;
 use crate::report::{BenchReport, ReportError, Row, RowStatus, RunStatus, SCHEMA_VERSION, markdown, write};
 use crate::sampler::HostClock;
 use ahead::Ahead;
@@ -65,17 +66,19 @@ pub fn run(
     let planned = plan::plan(config, &ground.numerics, device.key())?;
     distinct(&planned)?;
     let stream = device.stream().map_err(|e| absent(e.to_string()))?;
-    let mut probe =
-        ground.instruments.map(|i| DeviceProbe::new(&**device, i, &*stream, ground.caches.last_level_bytes));
+    let activity = activity.as_deref();
+    let records = activity.filter(|_| timer == Timer::Kernel);
+    let of = |i| DeviceProbe::new(&**device, i, &*stream, ground.caches.last_level_bytes).by_kernels(records);
+    let mut probe = ground.instruments.map(of);
     let mut report = blank(config, ground);
     let references = references(config)?;
-    let activity = activity.as_deref();
     let bench = Bench { config, ground, stream: &*stream, timer, activity, clock: HostClock::default(), references };
     // A place that cannot be written is found out before the run, not after it.
     save(&report, selectors.output.as_deref())?;
     progress.started(planned.len());
-    let mut ceilings = Ceilings::default();
-    if let Some(probe) = &mut probe {
+    let known = config.multiply_add_gflop_per_s;
+    let mut ceilings = Ceilings { multiply_add_gflop_per_s: known, ..Ceilings::default() };
+    if let (Some(probe), None) = (&mut probe, known) {
         // Without this rate a report lacks one number, and says so; times do not depend on it.
         if let Err(error) = ceilings.measure_multiply_add(probe, &bench.clock, ground.numerics.interrupt) {
             tracing::warn!("no multiply-add rate: {error}");

@@ -3,10 +3,11 @@
 
 //! The whole run on the CPU, with kernels that are right, wrong or fail late.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use opweave_contract::ImplementationDecl;
 use opweave_contract::Operator;
@@ -48,13 +49,18 @@ pub(super) enum Deed {
     FindsTheSame,
 }
 
+/// Where a kernel's outputs lay, each place once.
+type Places = Arc<Mutex<BTreeSet<usize>>>;
+
 struct Simple {
     spec: KernelSpec,
     deed: Deed,
+    places: Places,
 }
 
 struct SimplePlan {
     deed: Deed,
+    places: Places,
     calls: AtomicUsize,
     found: OnceLock<Vec<u32>>,
 }
@@ -91,6 +97,7 @@ fn normalise(sums: &[f64], weight: Option<&RawTensor>, epsilon: f32, out: *mut f
 impl Plan<RmsNorm> for SimplePlan {
     unsafe fn enqueue(&self, a: &RmsNormArgs, _: Workspace, _: StreamRef<'_>) -> Result<(), LaunchError> {
         self.begin()?;
+        self.places.lock().unwrap().insert(a.out.data().addr());
         for r in 0..a.input.dim(0) {
             let input = row(&a.input, r);
             // SAFETY: clause "every view is readable": a row of a checked call.
@@ -138,7 +145,8 @@ where
         &self.spec
     }
     fn prepare(&self, _: &O::Problem, _: &PrepareContext<'_>) -> Result<Arc<dyn Plan<O>>, PrepareError> {
-        Ok(Arc::new(SimplePlan { deed: self.deed, calls: AtomicUsize::new(0), found: OnceLock::new() }))
+        let (deed, places) = (self.deed, Arc::clone(&self.places));
+        Ok(Arc::new(SimplePlan { deed, places, calls: AtomicUsize::new(0), found: OnceLock::new() }))
     }
 }
 
@@ -149,9 +157,9 @@ const ROWS: &[ImplementationDecl] = &[
     ImplementationDecl { name: "cpu.test.fused_add_rms_norm", solution: "cpu.test", libraries: &[] },
 ];
 
-/// A registry in which `test` does `deed` and `other` does `other`.
-fn registry(deed: Deed, other: Deed) -> Arc<FrozenRegistry> {
-    fn add<O: Operator>(registry: &mut Registry, solution: &str, deed: Deed, priority: i32)
+/// A registry in which `test` does `deed` and `other` does `other`, and where their outputs lay.
+fn registry(deed: Deed, other: Deed) -> (Arc<FrozenRegistry>, [Places; 2]) {
+    fn add<O: Operator>(registry: &mut Registry, solution: &str, (deed, places): (Deed, &Places), priority: i32)
     where
         SimplePlan: Plan<O>,
     {
@@ -162,7 +170,7 @@ fn registry(deed: Deed, other: Deed) -> Arc<FrozenRegistry> {
             vec!["dtype", "weight_dtype"],
             vec![vec![Some(DType::F32), Some(DType::F32)]],
         ));
-        registry.register::<O, _>(Arc::new(Simple { spec, deed })).unwrap();
+        registry.register::<O, _>(Arc::new(Simple { spec, deed, places: Arc::clone(places) })).unwrap();
     }
     let mut registry = Registry::new();
     for family in FAMILIES {
@@ -170,14 +178,16 @@ fn registry(deed: Deed, other: Deed) -> Arc<FrozenRegistry> {
     }
     registry.declare_rows("rms_norm", &ROWS[..2]).unwrap();
     registry.declare_rows("fused_add_rms_norm", &ROWS[2..]).unwrap();
-    add::<RmsNorm>(&mut registry, "test", deed, 10);
-    add::<RmsNorm>(&mut registry, "other", other, 0);
-    add::<FusedAddRmsNorm>(&mut registry, "test", deed, 10);
-    registry.freeze()
+    let places = [Places::default(), Places::default()];
+    add::<RmsNorm>(&mut registry, "test", (deed, &places[0]), 10);
+    add::<RmsNorm>(&mut registry, "other", (other, &places[1]), 0);
+    add::<FusedAddRmsNorm>(&mut registry, "test", (deed, &places[0]), 10);
+    (registry.freeze(), places)
 }
 
 pub(super) struct Scene {
     registry: Arc<FrozenRegistry>,
+    places: [Places; 2],
     suites: SuiteSet,
     device: Arc<dyn Device>,
     interrupt: Interrupt,
@@ -186,8 +196,10 @@ pub(super) struct Scene {
 
 impl Scene {
     pub(super) fn new(deed: Deed, other: Deed) -> Self {
+        let (registry, places) = registry(deed, other);
         Self {
-            registry: registry(deed, other),
+            registry,
+            places,
             suites: opweave_numerics::suites::builtin().unwrap(),
             device: Arc::new(CpuDevice::new(Arc::new(Serial))),
             interrupt: Interrupt::default(),
@@ -228,6 +240,7 @@ pub(super) fn config(operation: &str) -> BenchConfig {
         reference_cache: PathBuf::new(),
         caches: vec![Cache::Cold, Cache::Hot],
         timer: None,
+        multiply_add_gflop_per_s: None,
         command: vec!["opweave".into(), "bench".into()],
     }
 }
@@ -359,6 +372,33 @@ impl Instruments for Copies {
 
     fn last_level_cache(&self) -> Option<u64> {
         None
+    }
+}
+
+#[test]
+fn implementations_that_are_compared_work_in_the_same_memory() {
+    for mode in [Mode::Eager, Mode::Graph] {
+        let scene = Scene::new(Deed::Right, Deed::Right);
+        let mut config = BenchConfig { baseline: Some("other".to_owned()), ..config("rms_norm") };
+        (config.selectors.mode, config.protocol.graph_calls) = (mode, 4);
+        let report = scene.run(&config);
+        assert!(report.rows.iter().all(|row| row.status == RowStatus::Ok), "{:?}", report.rows[0].reason);
+        let [ours, other] = scene.places.each_ref().map(|places| places.lock().unwrap().clone());
+        // Each was validated in memory of its own, and calls of a graph are counted with one set more.
+        let alone: Vec<_> = ours.symmetric_difference(&other).collect();
+        assert!(ours.len() > 3 && alone.len() <= 4, "{mode}: {} places, {} of one alone", ours.len(), alone.len());
+    }
+}
+
+#[test]
+fn a_rate_of_multiply_adds_that_is_known_is_not_measured_again() {
+    let scene = Scene::new(Deed::Right, Deed::Right);
+    let instruments: &dyn Instruments = &Copies;
+    let ground = BenchGround { instruments: Some(instruments), ..scene.ground() };
+    for (known, found) in [(Some(77.5), Some(77.5)), (None, Some(0.0))] {
+        let config = BenchConfig { multiply_add_gflop_per_s: known, ..config("rms_norm") };
+        let report = run(&config, &ground, &mut Quiet).unwrap();
+        assert_eq!(report.ceilings.unwrap().multiply_add_gflop_per_s, found);
     }
 }
 

@@ -132,6 +132,7 @@ fn main() -> Result<(), AnyError> {
             reference_cache: std::env::temp_dir(),
             caches: vec![entry.cache],
             timer: options.timer,
+            multiply_add_gflop_per_s: None,
             command: std::env::args().collect(),
         };
         let row = run(&config, &ground, &mut Quiet)?.rows.swap_remove(0);

@@ -56,6 +56,9 @@ pub(crate) struct BenchArgs {
     /// Exactly so many samples in each round, instead of the budgets
     #[arg(long, value_name = "N")]
     pub(crate) iterations: Option<u64>,
+    /// The rate of multiply-adds, which another row of the same suite measured, in 10^9 operations per second
+    #[arg(long, hide = true, value_name = "GFLOP_PER_S")]
+    pub(crate) multiply_add: Option<f64>,
     /// End when standard input ends: the suite holds its other end
     #[arg(long, hide = true)]
     pub(crate) leash: bool,

@@ -48,6 +48,7 @@ pub(crate) fn run(
         // Cold first: a hot series leaves the caches full of its own inputs.
         caches: args.cache.map_or_else(|| vec![Cache::Cold, Cache::Hot], |only| vec![only]),
         timer: args.timer,
+        multiply_add_gflop_per_s: args.multiply_add,
         command: std::env::args().collect(),
     };
     let base = ranks::or_tell(rank.as_ref(), &args.select, Base::new(&args.select))?;

@@ -14,7 +14,7 @@ use opweave_suite::baseline::{Options, judge, render};
 use opweave_suite::record::{
     Planned, RUN_KIND, Run, RunState, SCHEMA_VERSION, Status, merge_shards, read_run, write_run,
 };
-use opweave_suite::runner::{Config, Ground, Outcome, next_id, run as run_suite};
+use opweave_suite::runner::{Config, Ground, Known, Outcome, next_id, run as run_suite};
 use opweave_suite::workload::{Entry, Filter, Sweep, check, flat, sweep};
 
 use super::suite_device::Found;
@@ -203,7 +203,7 @@ fn measure(args: &SuiteArgs, entries: &[Entry], found: Found, run: &mut Run) -> 
     let stop = interrupt::install()?;
     let binary = std::env::current_exe()?;
     let protocol = run.protocol.clone();
-    let worker = |entry: &Entry, report: &Path| {
+    let worker = |entry: &Entry, report: &Path, known: Known| {
         let mut command = Command::new(&binary);
         command.args(["bench", "--leash", "--tier", "full", "--operation", &entry.kernel, "--label", &entry.label]);
         command.args(["--device", &args.device, "--cache", entry.cache.name()]);
@@ -211,6 +211,9 @@ fn measure(args: &SuiteArgs, entries: &[Entry], found: Found, run: &mut Run) -> 
         command.args(["--revision", run.revision.as_deref().unwrap_or("unknown")]);
         command.args(["--threads", &args.threads.to_string(), "--rounds", &protocol.rounds.to_string()]);
         command.args(["--cooldown", &protocol.cooldown_s.to_string()]).arg("--output").arg(report);
+        if let Some(rate) = known.multiply_add_gflop_per_s {
+            command.args(["--multiply-add", &rate.to_string()]);
+        }
         if let Some(timer) = args.timer.or(entry.timer) {
             command.args(["--timer", timer.name()]);
         }

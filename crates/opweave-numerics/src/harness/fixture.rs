@@ -126,6 +126,9 @@ impl<O: Reference> Fixture<O> {
                 let argument = spec.name.to_owned();
                 origins.extend(origin.map(|origin| InputOrigin { argument, origin }));
             }
+            if case.repeated {
+                tensor.repeat_rows();
+            }
             before.push(Some(tensor));
         }
         let mut fixture = Fixture {

@@ -3,7 +3,7 @@
 
 //! Guard bands: the bytes of an image that belong to no element.
 
-use super::{GAP_BAND, GUARD, HostTensor, Layout};
+use super::{GAP_BAND, GUARD, HostTensor};
 
 impl HostTensor {
     /// The byte offset in the image of the first byte outside every element that no longer carries its pattern, or `None`
@@ -82,11 +82,10 @@ impl HostTensor {
     fn segments(&self) -> Vec<(usize, usize)> {
         let size = self.layout.dtype.bits() / 8;
         let (rows, width) = (self.layout.rows(), self.layout.width());
-        let contiguous = Layout::contiguous(self.layout.dtype, &self.layout.shape).strides == self.layout.strides;
         if rows == 0 {
             return Vec::new();
         }
-        if contiguous && self.sampled.is_none() {
+        if self.is_contiguous() && self.sampled.is_none() {
             return vec![(self.origin, self.origin + rows * width * size)];
         }
         let step = self.last_step();

@@ -140,3 +140,37 @@ fn picked_elements_are_those_that_were_named() {
     tensor.set_values(&[10.0, 11.0, 12.0, 13.0, 14.0, 15.0]).unwrap();
     assert_eq!(tensor.picked(&[5, 0, 3]).unwrap().values(), [15.0, 10.0, 13.0]);
 }
+
+#[test]
+fn rows_that_repeat_the_sampled_ones_leave_guards_and_gaps_alone() {
+    for strides in [[3, 1], [5, 1], [1, 7]] {
+        let layout = Layout { dtype: DType::F32, shape: vec![7, 3], strides: strides.to_vec(), shift: 1 };
+        let mut tensor = HostTensor::sampled(layout, vec![0, 4, 6]).unwrap();
+        tensor.fill_rows(|index, row| row.iter_mut().zip(1..).for_each(|(bits, i)| *bits = 10 * index as u64 + i));
+        tensor.repeat_rows();
+        let mut row = Vec::new();
+        let found = (0..7).map(|index| {
+            tensor.read_row(index, &mut row);
+            assert_eq!((row[1], row[2]), (row[0] + 1, row[0] + 2));
+            row[0] / 10
+        });
+        // Row i repeats the i-th of those that were sampled, all around.
+        assert_eq!(found.collect::<Vec<_>>(), [0, 4, 6, 0, 4, 6, 6], "{strides:?}");
+        assert!(tensor.is_whole() && tensor.broken_guard().is_none(), "{strides:?}");
+    }
+}
+
+#[test]
+fn rows_that_threads_fill_are_those_that_one_fills() {
+    // Many rows, an odd number of them; few; and rows with gaps, which one thread fills.
+    for (shape, strides) in [([4099, 67], [67, 1]), ([3, 5], [5, 1]), ([4099, 67], [70, 1])] {
+        let layout = Layout { dtype: DType::BF16, shape: shape.to_vec(), strides: strides.to_vec(), shift: 3 };
+        let fill = |index: usize, row: &mut [u64]| {
+            row.iter_mut().enumerate().for_each(|(i, bits)| *bits = (index * 67 + i) as u64 & 0xffff)
+        };
+        let (mut apart, mut alone) = (HostTensor::zeros(layout.clone()).unwrap(), HostTensor::zeros(layout).unwrap());
+        apart.fill_rows_apart(fill);
+        alone.fill_rows(fill);
+        assert_eq!((apart.first_difference(&alone), apart.broken_guard()), (None, None));
+    }
+}

@@ -206,8 +206,8 @@ impl Generator {
             };
         }
         let flat = tensor.layout().shape.len() < 2;
-        let mut values = vec![0.0_f32; width];
-        tensor.fill_rows(|index, row| {
+        tensor.fill_rows_apart(|index, row| {
+            let mut values = vec![0.0_f32; width];
             self.draw(stream, index, flat, dtype, spread, &mut values);
             row.iter_mut().zip(&values).for_each(|(bits, &v)| *bits = format.encode(f64::from(v)));
         });

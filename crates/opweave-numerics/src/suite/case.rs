@@ -39,6 +39,8 @@ pub struct Case<O: Operator> {
     pub constant: Option<&'static str>,
     /// The most rows that are compared; more are sampled. For cases too large for a reference of all.
     pub sampled_rows: Option<usize>,
+    /// Whether rows that are not sampled repeat those that are, rather than to stay zero.
+    pub repeated: bool,
     /// The faults that the call raises, each with its rows. The reference finds the same, or the case is an error; an
     /// implementation must raise one of them, since the first to be written stays.
     pub faults: Vec<(&'static str, Vec<u64>)>,
@@ -59,6 +61,7 @@ impl<O: Operator> Clone for Case<O> {
             aliases: self.aliases.clone(),
             constant: self.constant,
             sampled_rows: self.sampled_rows,
+            repeated: self.repeated,
             faults: self.faults.clone(),
         }
     }
@@ -92,6 +95,7 @@ impl<O: Operator> Case<O> {
             aliases: Vec::new(),
             constant: None,
             sampled_rows: None,
+            repeated: false,
             faults: Vec::new(),
         }
     }
@@ -178,6 +182,14 @@ impl<O: Operator> Case<O> {
     pub fn sampled(mut self, rows: usize) -> Self {
         self.sampled_rows = Some(rows);
         self
+    }
+
+    /// The same case judged by at most `tokens` of its tokens, which all others repeat. For cases that are timed: a reference of
+    /// every token takes longer than the times, and values decide times, so that none may be left zero.
+    #[must_use]
+    pub fn judged_by(mut self, tokens: usize) -> Self {
+        self.repeated = true;
+        self.sampled(tokens)
     }
 
     /// `operation/label/seedN`.

@@ -17,6 +17,12 @@ pub(super) const TOKENS: [usize; 6] = [1, 8, 64, 512, 4096, 16384];
 /// Tokens of a batch that decodes and of one that prefills, for the rows of published models.
 pub(super) const MODEL_TOKENS: [usize; 2] = [32, 2048];
 
+/// Tokens that a timed case is judged by, where it has more: a reference of all of them would take longer than the times.
+pub(super) const JUDGED: usize = 64;
+
+/// The same where a token has a row as wide as a vocabulary.
+pub(super) const JUDGED_OF_VOCABULARY: usize = 16;
+
 /// Widths of hidden rows that the matrix lacks: Qwen2.5 7B, Gemma 3 27B, DeepSeek V3.
 pub(super) const HIDDEN: [usize; 3] = [3584, 5376, 7168];
 

@@ -15,8 +15,23 @@ use crate::record::{Attempt, Row, Status, fill};
 use crate::telemetry::{INTERVAL, Limits, Own, Probe, Telemetry};
 use crate::workload::Entry;
 
+/// What earlier rows of a run measured and the next need not measure again.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Known {
+    /// The device's rate of multiply-adds, 10^9 operations per second.
+    pub multiply_add_gflop_per_s: Option<f64>,
+}
+
+impl Known {
+    /// What these rows measured.
+    #[must_use]
+    pub fn of(rows: &[Row]) -> Known {
+        Known { multiply_add_gflop_per_s: rows.iter().find_map(|row| row.multiply_add_gflop_per_s) }
+    }
+}
+
 /// Makes the command that measures an entry and writes its bench report to a path.
-pub type Worker<'a> = &'a dyn Fn(&Entry, &Path) -> Command;
+pub type Worker<'a> = &'a dyn Fn(&Entry, &Path, Known) -> Command;
 
 /// What an attempt needs.
 pub(super) struct Scene<'a> {
@@ -39,7 +54,13 @@ enum Cut {
 }
 
 /// Measures `entry` once and fills `row` in.
-pub(super) fn attempt(scene: &Scene<'_>, entry: &Entry, number: usize, probe: &mut dyn Probe, row: &mut Row) {
+pub(super) fn attempt(
+    scene: &Scene<'_>,
+    entry: &Entry,
+    (number, known): (usize, Known),
+    probe: &mut dyn Probe,
+    row: &mut Row,
+) {
     let stem = format!("{}.{}.{number}", entry.kernel, entry.label);
     let report = scene.folder.join(format!("{stem}.json"));
     let log = scene.folder.join(format!("{stem}.log"));
@@ -47,7 +68,7 @@ pub(super) fn attempt(scene: &Scene<'_>, entry: &Entry, number: usize, probe: &m
     let _ = std::fs::remove_file(&report);
     let start = Instant::now();
     let mut telemetry = Telemetry::default();
-    let outcome = watch(scene, entry, (scene.worker)(entry, &report), &log, probe, &mut telemetry);
+    let outcome = watch(scene, entry, (scene.worker)(entry, &report, known), &log, probe, &mut telemetry);
     row.elapsed_s = start.elapsed().as_secs_f64();
     let (attempts, marks) = (std::mem::take(&mut row.attempts), telemetry.marks());
     let mut fresh = Row::blank(&row.planned(), &row.device, Status::Fail, None);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use opweave_numerics::Interrupt;
 use thiserror::Error;
 
-use super::attempt::{Scene, Worker, attempt};
+use super::attempt::{Known, Scene, Worker, attempt};
 use crate::lease::{Folder, Lease, LeaseError, lease};
 use crate::record::{Planned, RecordError, Row, Run, RunState, Status, write_run};
 use crate::telemetry::{Limits, Own, Probe};
@@ -170,7 +170,7 @@ pub fn run(
                 pause(wait, stop);
             }
             progress.attempt(&row.planned(), number);
-            attempt(&scene, entry, number, probe, &mut row);
+            attempt(&scene, entry, (number, Known::of(&run.rows)), probe, &mut row);
             measured.add(row.elapsed_s);
             (row.revision, row.dirty) = (run.revision.clone(), run.dirty);
         }

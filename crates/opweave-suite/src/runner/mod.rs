@@ -10,7 +10,7 @@ mod leash;
 #[cfg(test)]
 mod tests;
 
-pub use attempt::Worker;
+pub use attempt::{Known, Worker};
 pub use child::{Child, Ended, GRACE};
 pub use drive::{Config, Ground, Outcome, Progress, Quiet, RunError, next_id, run};
 pub use leash::hold_leash;

@@ -65,7 +65,7 @@ impl Scene {
     }
 
     fn go_on(&self, run: &mut Run, looks: &[f64], shell: &dyn Fn(&str) -> String) -> Result<Outcome, RunError> {
-        let worker = |entry: &Entry, out: &Path| {
+        let worker = |entry: &Entry, out: &Path, _: Known| {
             let good = self.folder.path().join(format!("{}.json", entry.label));
             let row = bench_row(&entry.kernel, &entry.label, "cpu.native.rms_norm", true, &[10.0, 10.1, 9.9]);
             write(&bench_report(vec![row]), &good).unwrap();
@@ -95,6 +95,31 @@ fn a_sweep_has_a_row_for_each_entry_and_its_file_is_the_run() {
     assert_eq!(read_run(&scene.config.path).unwrap(), run);
     let logs = std::fs::read_dir(scene.config.path.with_extension("")).unwrap();
     assert!(logs.map(|e| e.unwrap().file_name()).all(|name| name.to_string_lossy().ends_with(".1.log")));
+}
+
+#[test]
+fn what_one_row_measured_of_the_device_the_next_is_told() {
+    let scene = Scene::new();
+    let told = RefCell::new(Vec::new());
+    let worker = |entry: &Entry, out: &Path, known: Known| {
+        told.borrow_mut().push(known.multiply_add_gflop_per_s);
+        let row = bench_row(&entry.kernel, &entry.label, "cpu.native.rms_norm", true, &[10.0, 10.1, 9.9]);
+        let mut report = bench_report(vec![row]);
+        let rate = known.multiply_add_gflop_per_s.unwrap_or(81.5);
+        report.ceilings.get_or_insert_default().multiply_add_gflop_per_s = Some(rate);
+        let good = scene.folder.path().join("told.json");
+        write(&report, &good).unwrap();
+        let mut command = Command::new("cp");
+        command.arg(good).arg(out);
+        command
+    };
+    let mut run = scene.planned();
+    let mut probe = Script(RefCell::default());
+    let ground =
+        Ground { worker: &worker, probe: &mut probe, limits: Limits::HOST, stop: &scene.stop, trusts_uuid: true };
+    super::run(&mut run, &scene.entries, &scene.config, ground, &mut Quiet).unwrap();
+    assert_eq!(*told.borrow(), [None, Some(81.5), Some(81.5)]);
+    assert!(run.rows.iter().all(|row| row.multiply_add_gflop_per_s == Some(81.5)));
 }
 
 #[test]
@@ -206,7 +231,7 @@ fn without_a_lease_every_row_says_so() {
 #[test]
 fn a_report_of_another_device_is_no_measurement_of_this_one() {
     let scene = Scene::new();
-    let worker = |entry: &Entry, out: &Path| {
+    let worker = |entry: &Entry, out: &Path, _: Known| {
         let row = bench_row(&entry.kernel, &entry.label, "cpu.native.rms_norm", true, &[10.0]);
         let mut report = bench_report(vec![row]);
         report.environment.device.uuid = Some("GPU-b".into());
@@ -242,7 +267,7 @@ fn a_device_that_others_use_is_not_begun_on() {
         }
     }
     let scene = Scene::new();
-    let worker = |_: &Entry, _: &Path| -> Command { unreachable!("nothing may start") };
+    let worker = |_: &Entry, _: &Path, _: Known| -> Command { unreachable!("nothing may start") };
     for (probe, text) in [(&mut Busy as &mut dyn Probe, "others worked at 100 %"), (&mut Blind, "sample GPU-a")] {
         let ground = Ground { worker: &worker, probe, limits: Limits::HOST, stop: &scene.stop, trusts_uuid: true };
         let mut run = scene.planned();

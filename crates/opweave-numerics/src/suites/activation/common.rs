@@ -173,7 +173,8 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
         (2048, 14336, "f32", Tier::Full),
     ];
     let timed = |(tokens, width, dtype, tier): (usize, usize, &str, Tier)| {
-        Some(case::<O>(format!("t{tokens}_h{width}_{dtype}"), width, dtype, &[], tokens)?.tier(tier))
+        let case = case::<O>(format!("t{tokens}_h{width}_{dtype}"), width, dtype, &[], tokens)?;
+        Some(case.tier(tier).judged_by(core_matrix::JUDGED))
     };
     let matrix = core_matrix::TOKENS.into_iter().map(|tokens| (tokens, 14336));
     let matrix = matrix.chain(core_matrix::of_models(&core_matrix::INTERMEDIATE));

@@ -13,6 +13,7 @@ use crate::compare::{Computation, Tolerance};
 use crate::config::Tier;
 use crate::input::{Grade, Spread};
 use crate::suite::{Case, Fill, Suite, SuiteArguments};
+use crate::suites::core_matrix;
 
 type Merge = Case<MergeAttentionStates>;
 
@@ -63,7 +64,8 @@ impl Suite for Cases {
 
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Merge> {
         let sizes = [(16, Tier::Default), (1024, Tier::Default), (8192, Tier::Full)];
-        sizes.into_iter().filter_map(|(t, tier)| Some(case("timed", t, 32, 128, "bf16", "e")?.tier(tier))).collect()
+        let timed = |(t, tier)| Some(case("timed", t, 32, 128, "bf16", "e")?.tier(tier).judged_by(core_matrix::JUDGED));
+        sizes.into_iter().filter_map(timed).collect()
     }
 
     fn base(&self) -> Vec<String> {

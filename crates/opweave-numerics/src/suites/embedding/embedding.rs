@@ -89,7 +89,7 @@ impl Suite for Cases {
         let timed = |(tokens, vocabulary, width, dtype, tier): (usize, usize, usize, &str, Tier)| {
             let label = format!("t{tokens}_v{vocabulary}_h{width}_{dtype}");
             let case = case(&label, vocabulary, width, dtype, &[], tokens)?;
-            Some(case.tier(tier).fill("ids", Fill::Integers(0, vocabulary as i64 - 1)))
+            Some(case.tier(tier).fill("ids", Fill::Integers(0, vocabulary as i64 - 1)).judged_by(core_matrix::JUDGED))
         };
         let matrix = core_matrix::TOKENS.into_iter().map(|tokens| (tokens, 4096));
         let matrix = matrix.chain(core_matrix::of_models(&core_matrix::HIDDEN));

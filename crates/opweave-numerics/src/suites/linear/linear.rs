@@ -56,7 +56,7 @@ impl Suite for Cases {
         ];
         let timed = |(tokens, (k, n), dtype, tier): (usize, (usize, usize), &str, Tier)| {
             let label = format!("t{tokens}_k{k}_n{n}_{dtype}");
-            Some(case(label, (k, n), &[&format!("dtype={dtype}")], tokens)?.tier(tier).sampled(4))
+            Some(case(label, (k, n), &[&format!("dtype={dtype}")], tokens)?.tier(tier).judged_by(4))
         };
         sizes.into_iter().filter_map(timed).collect()
     }

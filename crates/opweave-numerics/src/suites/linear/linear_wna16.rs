@@ -72,7 +72,7 @@ impl Suite for Cases {
         ];
         let timed = |(tokens, (k, n), mode, tier): (usize, (usize, usize), &str, Tier)| {
             let facts = ["dtype=f32", "offset=minimum", &format!("input_mode={mode}")];
-            Some(of(&format!("t{tokens}_k{k}_n{n}_q4_1_{mode}"), (k, n), &facts, tokens)?.tier(tier).sampled(4))
+            Some(of(&format!("t{tokens}_k{k}_n{n}_q4_1_{mode}"), (k, n), &facts, tokens)?.tier(tier).judged_by(4))
         };
         sizes.into_iter().filter_map(timed).collect()
     }

@@ -303,7 +303,9 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     let timed = |(tokens, width, dtype, tier): (usize, usize, &str, Tier)| {
         // As engines have them: loaded before serving.
         let facts = with_constant_parameters::<O>(facts(width, dtype));
-        Some(case::<O>(format!("t{tokens}_h{width}_{dtype}"), &facts, tokens)?.tier(tier))
+        Some(
+            case::<O>(format!("t{tokens}_h{width}_{dtype}"), &facts, tokens)?.tier(tier).judged_by(core_matrix::JUDGED),
+        )
     };
     let matrix = core_matrix::TOKENS.into_iter().flat_map(|tokens| [4096, 8192].map(|width| (tokens, width)));
     let matrix = matrix

@@ -187,7 +187,11 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     ];
     let timed = |(tokens, width, dtype, codes, tier): (usize, usize, &str, &str, Tier)| {
         let label = format!("t{tokens}_h{width}_{dtype}_{codes}");
-        Some(of(&label, dtype, &[&format!("output_dtype={codes}")], tokens, width)?.tier(tier))
+        Some(
+            of(&label, dtype, &[&format!("output_dtype={codes}")], tokens, width)?
+                .tier(tier)
+                .judged_by(core_matrix::JUDGED),
+        )
     };
     let matrix = core_matrix::TOKENS.into_iter().flat_map(|tokens| [4096, 8192].map(|width| (tokens, width)));
     let matrix = matrix

@@ -57,7 +57,8 @@ impl Suite for Cases {
     fn bench_cases(&self, _: &SuiteArguments) -> Vec<Case<FusedQkNormRope>> {
         let sized = |heads: (usize, usize), (width, turned): (usize, usize), tokens: usize, tier: Tier| {
             let label = format!("t{tokens}_h{}x{}_d{width}_bf16", heads.0, heads.1);
-            Some(case(&label, (heads.0, heads.1, width, turned), "bf16", &[], tokens)?.tier(tier))
+            let case = case(&label, (heads.0, heads.1, width, turned), "bf16", &[], tokens)?;
+            Some(case.tier(tier).judged_by(core_matrix::JUDGED))
         };
         let timed = |(tokens, tier): (usize, Tier)| sized((32, 8), (128, 128), tokens, tier);
         let own = [(1, Tier::Smoke), (16, Tier::Full), (1024, Tier::Default), (8192, Tier::Full)];

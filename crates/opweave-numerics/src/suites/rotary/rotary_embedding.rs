@@ -73,7 +73,8 @@ impl Suite for Cases {
         ];
         let sized = |heads: (usize, usize), (width, turned): (usize, usize), tokens: usize, style: &str, tier: Tier| {
             let label = format!("t{tokens}_h{}x{}_d{width}_bf16_{style}", heads.0, heads.1);
-            Some(case(&label, (heads.0, heads.1, width, turned), "bf16", &[("style", style)], tokens)?.tier(tier))
+            let case = case(&label, (heads.0, heads.1, width, turned), "bf16", &[("style", style)], tokens)?;
+            Some(case.tier(tier).judged_by(core_matrix::JUDGED))
         };
         let timed = |(tokens, style, tier): (usize, &str, Tier)| sized((32, 8), (128, 128), tokens, style, tier);
         let matrix = core_matrix::TOKENS.map(|tokens| timed((tokens, "neox", Tier::Full)));

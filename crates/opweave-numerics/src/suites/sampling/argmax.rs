@@ -69,7 +69,8 @@ impl Suite for Cases {
             (256, 128_256, "f32", Tier::Full),
         ];
         let timed = |(tokens, width, dtype, tier)| {
-            Some(case(&format!("t{tokens}_v{width}_{dtype}"), width, dtype, &[], tokens)?.tier(tier))
+            let case = case(&format!("t{tokens}_v{width}_{dtype}"), width, dtype, &[], tokens)?;
+            Some(case.tier(tier).judged_by(core_matrix::JUDGED_OF_VOCABULARY))
         };
         let matrix = [1, 8, 64, 256].map(|tokens| (tokens, 128_256));
         let models = core_matrix::VOCABULARIES.map(|width| (32, width));

@@ -14,6 +14,7 @@ use crate::compare::{Computation, Tolerance};
 use crate::config::Tier;
 use crate::input::Grade;
 use crate::suite::{Case, Fill, Suite, SuiteArguments, ValueAt};
+use crate::suites::core_matrix;
 
 const DTYPES: [&str; 3] = ["bf16", "f16", "f32"];
 
@@ -61,7 +62,8 @@ impl Suite for Cases {
         ];
         let timed = |(tokens, width, dtype, tier)| {
             let case = case(&format!("t{tokens}_v{width}_{dtype}"), width, dtype, &[], tokens)?;
-            Some(case.tier(tier).fill("top_k", Fill::Constant(40.0)).fill("top_p", Fill::Constant(0.9)))
+            let case = case.tier(tier).judged_by(core_matrix::JUDGED_OF_VOCABULARY);
+            Some(case.fill("top_k", Fill::Constant(40.0)).fill("top_p", Fill::Constant(0.9)))
         };
         sizes.into_iter().filter_map(timed).collect()
     }

@@ -183,7 +183,8 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
         (1024, 32_000, ("bf16", "bf16"), Tier::Full),
     ];
     let timed = |(tokens, width, dtypes, tier): (usize, usize, (&str, &str), Tier)| {
-        Some(case::<O>(format!("t{tokens}_h{width}_{}", words(dtypes)), width, dtypes, tokens)?.tier(tier))
+        let case = case::<O>(format!("t{tokens}_h{width}_{}", words(dtypes)), width, dtypes, tokens)?;
+        Some(case.tier(tier).judged_by(core_matrix::JUDGED_OF_VOCABULARY))
     };
     // A vocabulary: more rows than these are a gigabyte and more.
     let matrix = [1, 8, 64, 512].map(|tokens| (tokens, 128_256));
