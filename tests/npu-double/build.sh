@@ -21,4 +21,4 @@ build() { # library, its sources, and what it is linked with
 }
 build libascendcl.so acl.cpp -ldl
 build libnnopbase.so nnopbase.cpp -lascendcl
-build libopapi.so "opapi.cpp matmul.cpp index.cpp" -lnnopbase -lascendcl
+build libopapi.so "opapi.cpp matmul.cpp index.cpp places.cpp" -lnnopbase -lascendcl

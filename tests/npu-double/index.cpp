@@ -6,42 +6,22 @@
 #include "phase.h"
 
 namespace {
-using Dims = std::vector<int64_t>;
-const std::set<int32_t> INTEGERS = {I32, I64};
 const std::set<int32_t> FILLED = {BOOL, I8, I32, I64, F32, F16, BF16};
-
-// Whether `small` is `large` with dimensions of one in places: what a mask may be.
-bool spreads(const Tensor &small, const Tensor &large) {
-    if (small.dims.size() != large.dims.size()) return small.dims.empty();
-    for (size_t i = 0; i < small.dims.size(); i++) if (small.dims[i] != 1 && small.dims[i] != large.dims[i]) return false;
-    return true;
-}
-// The place in `small` of an element of `large`.
-int64_t place(const Tensor &small, const Tensor &large, int64_t flat) {
-    if (small.dims.empty()) return 0;
-    Dims at(large.dims.size());
-    for (size_t i = at.size(); i-- > 0;) { at[i] = flat % large.dims[i]; flat /= large.dims[i]; }
-    int64_t found = 0;
-    for (size_t i = 0; i < at.size(); i++) found = found * small.dims[i] + (small.dims[i] == 1 ? 0 : at[i]);
-    return found;
-}
-// Bit for bit.
-void copy(const Tensor &to, int64_t at, const Tensor &from, int64_t of) {
-    size_t size = bytes_of(to.dtype);
-    memcpy((char *)to.data + to.at(at) * (int64_t)size, (const char *)from.data + from.at(of) * (int64_t)size, size);
-}
-int64_t integer(const void *scalar) { return ((const Scalar *)scalar)->integer; }
-Status no_scalar(const char *symbol) { return misuse(PARAM_NULLPTR, std::string(symbol) + "GetWorkspaceSize: a scalar is none, or of another dtype"); }
-bool is_integer(const void *scalar) { return is_scalar(scalar) && ((const Scalar *)scalar)->dtype == I64; }
 
 // `aclnnNeTensor` and `aclnnEqTensor`.
 Status compare(const char *symbol, bool equal, const void *self, const void *other, void *out, uint64_t *bytes, void **executor) {
     Phase p{symbol, {self, other, out}, 1, {}, bytes, executor};
     if (Status s = p.check()) return s;
-    p.need(same_shape(p[0], p[1]) && same_shape(p[0], p[2]), "shapes");
-    p.need(INTEGERS.count(p[0].dtype) && p[0].dtype == p[1].dtype && p[2].dtype == BOOL, "dtypes");
-    return p.finish([equal](Tensors t) {
-        for (int64_t i = 0; i < t[0].elements(); i++) t[2].put_whole(i, (t[0].whole(i) == t[1].whole(i)) == equal);
+    bool whole = INTEGERS.count(p[0].dtype);
+    p.need(spreads(p[0], p[2]) && spreads(p[1], p[2]), "shapes");
+    p.need((whole || FLOATS.count(p[0].dtype)) && p[0].dtype == p[1].dtype && p[2].dtype == BOOL, "dtypes");
+    return p.finish([equal, whole](Tensors t) {
+        for (int64_t i = 0; i < t[2].elements(); i++) {
+            int64_t a = place(t[0], t[2], i), b = place(t[1], t[2], i);
+            // A NaN equals nothing, itself included.
+            bool same = whole ? t[0].whole(a) == t[1].whole(b) : t[0].get(a) == t[1].get(b);
+            t[2].put_whole(i, same == equal);
+        }
     });
 }
 }
@@ -138,7 +118,7 @@ Status aclnnInplaceMaskedFillScalarGetWorkspaceSize(void *self, const void *mask
     GUARD;
     Phase p{"aclnnInplaceMaskedFillScalar", {self, mask}, 0, {}, bytes, executor};
     if (Status s = p.check()) return s;
-    bool whole = p[0].dtype == I64;
+    bool whole = INTEGERS.count(p[0].dtype);
     if (!is_scalar(value) || is_integer(value) != whole) return no_scalar("aclnnInplaceMaskedFillScalar");
     p.need(FILLED.count(p[0].dtype) && p[1].dtype == BOOL && spreads(p[1], p[0]), "dtypes or shapes");
     double real = ((const Scalar *)value)->value;
@@ -176,10 +156,13 @@ Status aclnnSWhereGetWorkspaceSize(const void *condition, const void *self, cons
     GUARD;
     Phase p{"aclnnSWhere", {condition, self, other, out}, 1, {}, bytes, executor};
     if (Status s = p.check()) return s;
-    p.need(spreads(p[0], p[3]) && same_shape(p[1], p[2]) && same_shape(p[1], p[3]), "shapes");
+    for (size_t i : {0u, 1u, 2u}) p.need(spreads(p[i], p[3]), "shapes");
     p.need(p[0].dtype == BOOL && p[1].dtype == p[2].dtype && p[1].dtype == p[3].dtype, "dtypes");
     return p.finish([](Tensors t) {
-        for (int64_t i = 0; i < t[3].elements(); i++) copy(t[3], i, t[t[0].whole(place(t[0], t[3], i)) ? 1 : 2], i);
+        for (int64_t i = 0; i < t[3].elements(); i++) {
+            const Tensor &chosen = t[t[0].whole(place(t[0], t[3], i)) ? 1 : 2];
+            copy(t[3], i, chosen, place(chosen, t[3], i));
+        }
     });
 }
 SECOND(aclnnSWhere)

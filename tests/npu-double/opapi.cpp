@@ -34,7 +34,10 @@ Status aclnnInplaceCopyGetWorkspaceSize(void *self, const void *src, uint64_t *b
     Phase p{"aclnnInplaceCopy", {self, src}, 0, {}, bytes, executor};
     if (Status s = p.check()) return s;
     p.need(same_shape(p[0], p[1]), "shapes differ");
-    return p.finish([](Tensors t) { for (int64_t i = 0; i < t[0].elements(); i++) t[0].put(i, t[1].get(i)); });
+    return p.finish([](Tensors t) {
+        bool same = t[0].dtype == t[1].dtype;
+        for (int64_t i = 0; i < t[0].elements(); i++) if (same) copy(t[0], i, t[1], i); else t[0].put(i, t[1].get(i));
+    });
 }
 SECOND(aclnnInplaceCopy)
 

@@ -66,6 +66,34 @@ struct Phase {
 };
 
 inline bool same_shape(const Tensor &a, const Tensor &b) { return a.dims == b.dims; }
+
+using Dims = std::vector<int64_t>;
+[[maybe_unused]] const std::set<int32_t> INTEGERS = {I32, I64};
+// Whether `small` is `large` with dimensions of one in places: what a mask may be.
+[[maybe_unused]] bool spreads(const Tensor &small, const Tensor &large) {
+    if (small.dims.size() != large.dims.size()) return small.dims.empty();
+    for (size_t i = 0; i < small.dims.size(); i++) if (small.dims[i] != 1 && small.dims[i] != large.dims[i]) return false;
+    return true;
+}
+// The place in `small` of an element of `large`.
+[[maybe_unused]] int64_t place(const Tensor &small, const Tensor &large, int64_t flat) {
+    if (small.dims.empty()) return 0;
+    Dims at(large.dims.size());
+    for (size_t i = at.size(); i-- > 0;) { at[i] = flat % large.dims[i]; flat /= large.dims[i]; }
+    int64_t found = 0;
+    for (size_t i = 0; i < at.size(); i++) found = found * small.dims[i] + (small.dims[i] == 1 ? 0 : at[i]);
+    return found;
+}
+// Bit for bit.
+[[maybe_unused]] void copy(const Tensor &to, int64_t at, const Tensor &from, int64_t of) {
+    size_t size = bytes_of(to.dtype);
+    memcpy((char *)to.data + to.at(at) * (int64_t)size, (const char *)from.data + from.at(of) * (int64_t)size, size);
+}
+[[maybe_unused]] int64_t integer(const void *scalar) { return ((const Scalar *)scalar)->integer; }
+[[maybe_unused]] bool is_integer(const void *scalar) { return is_scalar(scalar) && ((const Scalar *)scalar)->dtype == I64; }
+[[maybe_unused]] Status no_scalar(const char *symbol) {
+    return misuse(PARAM_NULLPTR, std::string(symbol) + "GetWorkspaceSize: a scalar is none, or of another dtype");
+}
 }
 
 #define GUARD std::lock_guard<std::recursive_mutex> guard(lock())

@@ -24,7 +24,7 @@ pub(crate) struct Asked {
     tensors: [Option<Owned>; MAX_TENSORS],
     // Read by the executor for as long as it lives.
     _ints: Option<Owned>,
-    _scalars: [Option<Owned>; 3],
+    _scalars: [Option<Owned>; 4],
     bytes: u64,
     /// Whether the executor outlives its launch, and is ours to destroy.
     repeatable: bool,
@@ -64,6 +64,7 @@ impl Asked {
             takes[0].then(|| descriptor::scalar(cann, numbers.real)).transpose()?,
             takes[1].then(|| descriptor::integer(cann, numbers.int)).transpose()?,
             takes[2].then(|| descriptor::integer(cann, numbers.limit)).transpose()?,
+            takes[3].then(|| descriptor::integer(cann, 1)).transpose()?,
         ];
         let raw = |owned: &Option<Owned>| owned.as_ref().map_or(std::ptr::null_mut(), |owned| owned.raw);
         let (mut bytes, mut executor) = (0, std::ptr::null_mut());

@@ -37,8 +37,8 @@ pub(crate) struct Request<'a> {
     pub(crate) attributes: &'a Attributes,
     /// An array of integers, for operators that take one.
     pub(crate) ints: Opaque,
-    /// Scalars that are objects, for operators that take some: of `real`, of `int` and of `limit`.
-    pub(crate) scalars: [Opaque; 3],
+    /// Scalars that are objects, for operators that take some: of `real`, of `int` and of `limit`, and a one.
+    pub(crate) scalars: [Opaque; 4],
     /// Where the size of the workspace goes.
     pub(crate) bytes: *mut u64,
     /// Where the executor goes.
@@ -53,8 +53,8 @@ pub(crate) struct Operation {
     pub(crate) first: unsafe fn(&Request<'_>) -> Status,
     /// The array of integers that it takes, out of its attributes.
     pub(crate) ints: Option<fn(&Attributes) -> i64>,
-    /// Which of its numbers it takes as scalar objects: `real`, in f32, and `int` and `limit`, in i64.
-    pub(crate) scalars: [bool; 3],
+    /// Which of its numbers it takes as scalar objects: `real`, in f32, and `int`, `limit` and a one, in i64.
+    pub(crate) scalars: [bool; 4],
 }
 
 /// The function of the second phase: workspace, its bytes, executor, stream.
@@ -110,6 +110,7 @@ macro_rules! operation {
                 $crate::operation::takes!(scalar $($kind)*),
                 $crate::operation::takes!(integer $($kind)*),
                 $crate::operation::takes!(upper $($kind)*),
+                $crate::operation::takes!(one $($kind)*),
             ],
         };
     };
@@ -167,6 +168,9 @@ macro_rules! value {
     ($r:ident, upper) => {
         $r.scalars[2]
     };
+    ($r:ident, one) => {
+        $r.scalars[3]
+    };
     ($r:ident, real) => {
         $r.attributes.real
     };
@@ -213,6 +217,7 @@ macro_rules! takes {
     (scalar scalar $($rest:ident)*) => { true };
     (integer integer $($rest:ident)*) => { true };
     (upper upper $($rest:ident)*) => { true };
+    (one one $($rest:ident)*) => { true };
     ($kind:ident $other:ident $($rest:ident)*) => { $crate::operation::takes!($kind $($rest)*) };
 }
 pub(crate) use {ints, kind, operation, takes, value};
@@ -237,4 +242,29 @@ operation! {
 operation! {
     /// `out = self - alpha * other`, broadcast.
     SUBTRACT = "aclnnSub"(tensor(0), tensor(1), scalar, tensor(2))
+}
+operation! {
+    /// Rows of `weight` by `indices`, which must all be inside.
+    GATHER = "aclnnEmbedding"(tensor(0), tensor(1), tensor(2))
+}
+operation! {
+    /// `out = self` where `condition` is true, else `other`, broadcast.
+    WHERE = "aclnnSWhere"(tensor(0), tensor(1), tensor(2), tensor(3))
+}
+operation! {
+    /// `selfRef = value`, a number, where `mask` is true.
+    FILL_NUMBER = "aclnnInplaceMaskedFillScalar"(tensor(0), tensor(1), scalar)
+}
+operation! {
+    /// `selfRef = 0`.
+    ZERO = "aclnnInplaceZero"(tensor(0))
+}
+operation! {
+    /// `int`, `int + 1` and so on, below `limit`.
+    COUNT = "aclnnArange"(integer, upper, one, tensor(0))
+}
+operation! {
+    /// The smallest of a dimension, which stays, of size one.
+    SMALLEST = "aclnnAmin"(tensor(0), ints, keep, tensor(1))
+    ints |attributes| attributes.int;
 }

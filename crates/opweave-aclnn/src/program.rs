@@ -5,13 +5,13 @@
 
 use opweave_tensor::{DType, RawTensor};
 
-use crate::descriptor::Form;
-use crate::operation::{Attributes, COPY, Operation};
+use crate::descriptor::{Form, code_of};
+use crate::operation::{Attributes, CAST, COPY, Operation};
 
 /// Tensors of one operator at most.
 pub(crate) const MAX_TENSORS: usize = 8;
 /// Operators of one call at most.
-const MAX_STEPS: usize = 24;
+const MAX_STEPS: usize = 40;
 /// What the vendor aligns memory to, and what pieces of the workspace are aligned to here.
 pub(crate) const ALIGN: usize = 512;
 
@@ -70,6 +70,8 @@ impl Step {
 pub(crate) struct Program {
     steps: [Option<Step>; MAX_STEPS],
     count: usize,
+    /// Where the next tensor of the workspace goes, and behind the last of all that there were.
+    next: usize,
     scratch: usize,
     /// Where faults are written; none where the caller gave no buffer.
     faults: Option<*mut u8>,
@@ -80,7 +82,7 @@ pub(crate) struct Program {
 impl Program {
     /// No operators yet; `faults` is the fault buffer of the call.
     pub(crate) fn new(faults: Option<*mut u8>) -> Self {
-        Program { steps: [None; MAX_STEPS], count: 0, scratch: 0, faults, fault: None }
+        Program { steps: [None; MAX_STEPS], count: 0, next: 0, scratch: 0, faults, fault: None }
     }
 
     /// The fault buffer of the call.
@@ -108,10 +110,21 @@ impl Program {
             self.fault = Some("a tensor of the workspace overflows");
             return None;
         };
-        let at = self.scratch;
+        let at = self.next;
         let bytes = view.elements().saturating_mul(dtype.bits()).div_ceil(8);
-        self.scratch = at.saturating_add(bytes).checked_next_multiple_of(ALIGN).unwrap_or(usize::MAX);
+        self.next = at.saturating_add(bytes).checked_next_multiple_of(ALIGN).unwrap_or(usize::MAX);
+        self.scratch = self.scratch.max(self.next);
         Some(Operand { view, origin: Origin::Scratch(at), form: Form::Plain })
+    }
+
+    /// Where the workspace has got to: what is made from here on can be given up together.
+    pub(crate) fn mark(&self) -> usize {
+        self.next
+    }
+
+    /// Gives up the tensors of the workspace since a mark: operators that are added later run after all that use them.
+    pub(crate) fn release(&mut self, mark: usize) {
+        self.next = mark;
     }
 
     /// The caller's tensor as it is.
@@ -131,18 +144,61 @@ impl Program {
         }
     }
 
-    /// Some columns of a matrix without gaps in the workspace.
-    pub(crate) fn columns(&mut self, operand: Option<Operand>, from: usize, count: usize) -> Option<Operand> {
+    /// A part of a tensor in the workspace, which begins at this element.
+    fn within(
+        &mut self,
+        operand: Option<Operand>,
+        from: usize,
+        shape: &[usize],
+        strides: Option<&[isize]>,
+    ) -> Option<Operand> {
         let Operand { view, origin, form } = operand?;
         let Origin::Scratch(at) = origin else {
-            self.fault = Some("columns are taken of the workspace alone");
+            self.fault = Some("parts are taken of the workspace alone");
             return None;
         };
-        let part = [view.dim(0), count];
-        match RawTensor::strided(view.data(), view.dtype(), view.device(), &part, view.strides()) {
+        let part = match strides {
+            Some(strides) => RawTensor::strided(view.data(), view.dtype(), view.device(), shape, strides),
+            None => RawTensor::contiguous(view.data(), view.dtype(), view.device(), shape),
+        };
+        match part {
             Ok(view) => Some(Operand { view, origin: Origin::Scratch(at + from * view.dtype().bits() / 8), form }),
             Err(_) => {
-                self.fault = Some("columns are no view");
+                self.fault = Some("a part of a tensor is no view");
+                None
+            }
+        }
+    }
+
+    /// Some columns of a matrix without gaps in the workspace.
+    pub(crate) fn columns(&mut self, operand: Option<Operand>, from: usize, count: usize) -> Option<Operand> {
+        let view = operand?.view;
+        self.within(operand, from, &[view.dim(0), count], Some(view.strides()))
+    }
+
+    /// Elements of a tensor without gaps in the workspace, from this one on.
+    pub(crate) fn part(&mut self, operand: Option<Operand>, from: usize, shape: &[usize]) -> Option<Operand> {
+        self.within(operand, from, shape, None)
+    }
+
+    /// The tensor in another dtype; itself, if it has that.
+    pub(crate) fn cast(&mut self, operand: Option<Operand>, dtype: DType) -> Option<Operand> {
+        let view = operand?.view;
+        if view.dtype() == dtype {
+            return operand;
+        }
+        let other = self.scratch_tensor(&view, dtype, view.shape());
+        let int = code_of(dtype).unwrap_or(-1).into();
+        self.push(&CAST, Attributes { int, ..Attributes::default() }, &[operand, other]);
+        other
+    }
+
+    /// A view of memory of the caller's, other than its own.
+    pub(crate) fn view(&mut self, at: &RawTensor, shape: &[usize], strides: &[isize]) -> Option<Operand> {
+        match RawTensor::strided(at.data(), at.dtype(), at.device(), shape, strides) {
+            Ok(view) => self.argument(&view),
+            Err(_) => {
+                self.fault = Some("a tensor has no such view");
                 None
             }
         }

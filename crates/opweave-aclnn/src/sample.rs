@@ -17,8 +17,9 @@ pub(crate) struct Sample {
     pub(crate) worst: bool,
 }
 
-/// Elements between rows, where they may have a gap.
-const GAP: usize = 32;
+/// Elements between rows, where they may have a gap: a prime, so that what rows have in common with the distance between pages is
+/// as little as it can be.
+const GAP: usize = 8191;
 /// Further apart than any tensor is long.
 const APART: usize = 1 << 44;
 

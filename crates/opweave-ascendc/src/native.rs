@@ -82,12 +82,6 @@ impl<O: Native> Kernel<O> for NativeKernel<O> {
     }
 }
 
-/// Where kernels of a call on this stream write a fault; null where the caller gave no buffer, and then it is nowhere.
-#[inline]
-pub(crate) fn fault_buffer(stream: StreamRef<'_>) -> *mut u8 {
-    stream.faults().map_or(std::ptr::null_mut(), |faults| faults.device_pointer().cast())
-}
-
 /// Why an image is of no use, as an answer of selection.
 fn refusal(stem: &str, error: &ImageError) -> Reject {
     match error {

@@ -119,12 +119,6 @@ fn runs_one_of(those: &[String], built: &[ImageTarget], cx: &PrepareContext<'_>)
     built.iter().filter(one).any(|target| target.runs_on(capability))
 }
 
-/// Where kernels of a call on this stream write a fault; null where the caller gave no buffer, and then it is nowhere.
-#[inline]
-pub(crate) fn fault_buffer(stream: StreamRef<'_>) -> *mut u8 {
-    stream.faults().map_or(std::ptr::null_mut(), |faults| faults.device_pointer().cast())
-}
-
 /// That there is no image.
 fn not_built(stem: &str) -> Reject {
     Reject::NotBuilt { kernel: stem.to_owned(), build: "cargo xtask kernels build" }

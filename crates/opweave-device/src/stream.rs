@@ -82,6 +82,12 @@ impl<'a> StreamRef<'a> {
         self.faults
     }
 
+    /// Where kernels of a call on this stream write a fault; null where the caller gave no buffer, and then it is nowhere.
+    #[inline]
+    pub fn fault_pointer(&self) -> *mut u8 {
+        self.faults.map_or(std::ptr::null_mut(), |faults| faults.device_pointer().cast())
+    }
+
     /// The threads to run on: the caller's pool on the CPU, the calling thread elsewhere.
     #[inline]
     pub fn pool(&self) -> &'a dyn Parallel {

@@ -10,11 +10,13 @@ use opweave_contract::ops::activation::{
     ActivationProduct, GeluTanhAndMul, GeluTanhAndMulProblem, Halves, SiluAndMul, SiluAndMulProblem,
 };
 use opweave_contract::ops::embedding::{Embedding, EmbeddingProblem};
+use opweave_contract::ops::kv_cache::{CacheFormat, ReshapePagedCache, ReshapePagedCacheProblem};
 use opweave_contract::ops::linear::{Linear, LinearActivation, LinearProblem, WeightForm};
 use opweave_contract::ops::normalization::{
     FusedAddRmsNorm, FusedAddRmsNormProblem, LayerNorm, LayerNormProblem, RmsNorm, RmsNormProblem, Sum, WeightMultiply,
 };
 use opweave_contract::ops::rotary::{Products, RotaryEmbedding, RotaryEmbeddingProblem};
+use opweave_contract::ops::sampling::{Argmax, ArgmaxProblem, NanOrder};
 use opweave_contract::ops::softmax::{LogSoftmax, LogSoftmaxProblem, Softmax, SoftmaxProblem};
 use opweave_device::{BackendState, DeviceKey};
 use opweave_device_npu::{Cann, LoadError, Places};
@@ -48,6 +50,10 @@ fn problems() -> Vec<DynProblem> {
         ..RotaryEmbeddingProblem::new(32, 8, 128, 64, DType::BF16)
     };
     let embedding = |id_dtype| EmbeddingProblem { id_dtype, ..EmbeddingProblem::new(128_256, 4096, DType::BF16) };
+    let cache = |cache_format| ReshapePagedCacheProblem {
+        cache_format,
+        ..ReshapePagedCacheProblem::new(8, 128, 16, DType::BF16)
+    };
     let (f16, f32) = (Some(DType::F16), Some(DType::F32));
     vec![
         DynProblem::new::<RmsNorm>(norm(DType::F16, f16)),
@@ -83,6 +89,15 @@ fn problems() -> Vec<DynProblem> {
         DynProblem::new::<RotaryEmbedding>(rotary(Products::F32, DType::BF16)),
         DynProblem::new::<RotaryEmbedding>(rotary(Products::F32, DType::F32)),
         DynProblem::new::<RotaryEmbedding>(rotary(Products::Rounded, DType::BF16)),
+        DynProblem::new::<Argmax>(ArgmaxProblem::new(128_256, DType::BF16)),
+        DynProblem::new::<Argmax>(ArgmaxProblem {
+            valid_size: Some(151_665),
+            index_dtype: DType::U32,
+            nan: NanOrder::First,
+            ..ArgmaxProblem::new(152_064, DType::F32)
+        }),
+        DynProblem::new::<ReshapePagedCache>(cache(CacheFormat::Plain)),
+        DynProblem::new::<ReshapePagedCache>(cache(CacheFormat::F8PerTensor)),
     ]
 }
 

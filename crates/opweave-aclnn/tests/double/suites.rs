@@ -9,13 +9,15 @@ use crate::script::runtime;
 use crate::shared::{double, run, say};
 use crate::validation::validate;
 
-const OPERATIONS: [&str; 10] = [
+const OPERATIONS: [&str; 12] = [
+    "argmax",
     "embedding",
     "fused_add_rms_norm",
     "gelu_tanh_and_mul",
     "layer_norm",
     "linear",
     "log_softmax",
+    "reshape_paged_cache",
     "rms_norm",
     "rotary_embedding",
     "silu_and_mul",

@@ -8,7 +8,6 @@ use opweave_device::StreamRef;
 use opweave_tensor::{DType, RawTensor};
 
 use crate::flags::flags;
-use crate::native::fault_buffer;
 use crate::rows::RowCall;
 
 /// How codes and scales are formed: see the header for each field.
@@ -107,7 +106,7 @@ impl QuantParams {
     /// The same with the stream's buffer for faults of `operation`, if it has one.
     #[inline]
     pub(crate) fn faults(mut self, operation: u32, stream: StreamRef<'_>) -> Self {
-        (self.operation, self.faults) = (operation, fault_buffer(stream));
+        (self.operation, self.faults) = (operation, stream.fault_pointer());
         self
     }
 

@@ -7,7 +7,6 @@ use opweave_device::StreamRef;
 use opweave_tensor::{DType, RawTensor};
 
 use crate::flags::flags;
-use crate::native::fault_buffer;
 
 /// What a kernel of the family is told about one call: see the header for each field.
 #[derive(Clone, Copy, Debug)]
@@ -143,7 +142,7 @@ impl RotaryParams {
     /// The same with the stream's buffer for faults of `operation`, if it has one.
     #[inline]
     pub(crate) fn faults(mut self, operation: u32, stream: StreamRef<'_>) -> Self {
-        (self.operation, self.faults) = (operation, fault_buffer(stream));
+        (self.operation, self.faults) = (operation, stream.fault_pointer());
         self
     }
 

@@ -9,27 +9,14 @@ use opweave_registry::{Domain, Needs};
 use opweave_tensor::DType;
 
 use crate::indices::{self, OPERATIONS as I};
-use crate::operation::{Attributes, Operation, operation};
+use crate::operation::{Attributes, FILL_NUMBER, GATHER, Operation, ZERO, operation};
 use crate::program::Program;
 use crate::vendor::{Row, Vendor};
 
 operation! {
-    /// Rows of `weight` by `indices`, which must all be inside.
-    GATHER = "aclnnEmbedding"(tensor(0), tensor(1), tensor(2))
-}
-operation! {
     /// `out = self + alpha * other`, numbers.
     ADD_NUMBER = "aclnnAdds"(tensor(0), integer, upper, tensor(1))
 }
-operation! {
-    /// `selfRef = value`, a number, where `mask` is true.
-    FILL_NUMBER = "aclnnInplaceMaskedFillScalar"(tensor(0), tensor(1), scalar)
-}
-operation! {
-    /// `selfRef = 0`.
-    ZERO = "aclnnInplaceZero"(tensor(0))
-}
-
 impl Vendor for Embedding {
     const OPERATIONS: &'static [&'static Operation] =
         &[I[0], I[1], I[2], I[3], I[4], I[5], I[6], I[7], I[8], &GATHER, &ADD_NUMBER, &FILL_NUMBER, &ZERO];

@@ -10,9 +10,9 @@ use opweave_contract::ops::rotary::{
 use opweave_registry::{Domain, Needs};
 use opweave_tensor::{DType, RawTensor};
 
-use crate::descriptor::{Form, code_of};
+use crate::descriptor::Form;
 use crate::indices::{self, OPERATIONS as I};
-use crate::operation::{Attributes, CAST, COPY, Operation, operation};
+use crate::operation::{Attributes, CAST, COPY, Operation, WHERE, operation};
 use crate::program::{Operand, Program};
 use crate::vendor::{Row, Vendor};
 
@@ -20,11 +20,6 @@ operation! {
     /// Queries and keys turned by the rows of `cosSinCache` that `positions` name, which must all be inside; in rows of all heads.
     ROPE = "aclnnRopeWithSinCosCache"(tensor(0), tensor(1), tensor(2), tensor(3), absent, int, flag, tensor(4), tensor(5))
 }
-operation! {
-    /// `out = self` where `condition` is true, else `other`.
-    WHERE = "aclnnSWhere"(tensor(0), tensor(1), tensor(2), tensor(3))
-}
-
 /// Heads of each token in one row: in place where no gap is between heads.
 fn rows(view: &RawTensor, program: &mut Program) -> Option<Operand> {
     let (tokens, width) = (view.dim(0), view.dim(1) * view.dim(2));
@@ -33,18 +28,6 @@ fn rows(view: &RawTensor, program: &mut Program) -> Option<Operand> {
     }
     let packed = program.contiguous(view);
     program.reshaped(packed, view.dtype(), &[tokens, width])
-}
-
-/// The tensor in another dtype; itself, if it has that.
-fn cast(operand: Option<Operand>, dtype: DType, program: &mut Program) -> Option<Operand> {
-    let view = operand?.view;
-    if view.dtype() == dtype {
-        return operand;
-    }
-    let other = program.scratch_tensor(&view, dtype, view.shape());
-    let int = code_of(dtype).unwrap_or(-1).into();
-    program.push(&CAST, Attributes { int, ..Attributes::default() }, &[operand, other]);
-    other
 }
 
 impl Vendor for RotaryEmbedding {
@@ -74,7 +57,7 @@ impl Vendor for RotaryEmbedding {
             return;
         }
         let positions = program.argument(&args.positions);
-        let positions = cast(positions, DType::I64, program);
+        let positions = program.cast(positions, DType::I64);
         if length == 0 {
             let outside = indices::all(positions, program);
             return indices::raise(RotaryEmbedding::NAME, 0, outside, program);
@@ -83,7 +66,7 @@ impl Vendor for RotaryEmbedding {
         // The operator has keys always: queries in their place, where there are none.
         let views = [&args.q, args.k.as_ref().unwrap_or(&args.q)];
         let before = views.map(|view| rows(view, program));
-        let wide = before.map(|rows| cast(rows, problem.cache_dtype, program));
+        let wide = before.map(|rows| program.cast(rows, problem.cache_dtype));
         let shape = views.map(|view| [tokens, view.dim(1) * view.dim(2)]);
         let turned = [0, 1].map(|at| program.scratch_tensor(views[at], problem.cache_dtype, &shape[at]));
         let cache = program.argument(&args.cos_sin_cache);
@@ -95,7 +78,7 @@ impl Vendor for RotaryEmbedding {
         program.push(&ROPE, style, &[drawn, wide[0], wide[1], cache, turned[0], turned[1]]);
         let column = program.reshaped(outside, DType::Bool, &[tokens, 1]);
         for at in 0..if args.k.is_some() { 2 } else { 1 } {
-            let rounded = cast(turned[at], problem.dtype, program);
+            let rounded = program.cast(turned[at], problem.dtype);
             let chosen = program.scratch_tensor(views[at], problem.dtype, &shape[at]);
             program.push(&WHERE, Attributes::default(), &[column, before[at], rounded, chosen]);
             let heads = program.reshaped(chosen, problem.dtype, views[at].shape());

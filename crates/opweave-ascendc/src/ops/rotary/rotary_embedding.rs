@@ -11,7 +11,7 @@ use opweave_device::{StreamRef, operation_code};
 use opweave_tensor::DType;
 
 use super::steps::Steps;
-use crate::native::{Native, fault_buffer};
+use crate::native::Native;
 
 /// The twin of `RotaryTiling` in `kernels-npu/include/opweave/rotary_tiling.h`: see there for each field.
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +123,7 @@ impl Native for RotaryEmbedding {
             q: q.data(),
             k: k.map_or(std::ptr::null_mut(), |k| k.data()),
             cache: cache.data(),
-            faults: fault_buffer(stream),
+            faults: stream.fault_pointer(),
             tiling,
         };
         let tokens = positions.dim(0) as u64;

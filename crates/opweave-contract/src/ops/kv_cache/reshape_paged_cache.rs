@@ -187,5 +187,10 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.reshape_paged_cache.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.reshape_paged_cache", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.reshape_paged_cache", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl {
+            name: "npu.aclnn.reshape_paged_cache",
+            solution: "npu.aclnn",
+            libraries: &[crate::LibraryDecl::CANN],
+        },
     ],
 );

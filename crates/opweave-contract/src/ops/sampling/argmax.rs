@@ -82,5 +82,6 @@ pub(super) const DECLARATION: OperationDecl = OperationDecl::new(
         ImplementationDecl { name: "cpu.native.argmax.portable", solution: "cpu.native", libraries: &[] },
         ImplementationDecl { name: "cpu.reference.argmax", solution: "cpu.reference", libraries: &[] },
         ImplementationDecl { name: "cuda.native.argmax", solution: "cuda.native", libraries: &[] },
+        ImplementationDecl { name: "npu.aclnn.argmax", solution: "npu.aclnn", libraries: &[crate::LibraryDecl::CANN] },
     ],
 );

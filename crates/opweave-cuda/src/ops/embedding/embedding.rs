@@ -9,7 +9,7 @@ use opweave_device::{DeviceError, LaunchError, StreamRef, operation_code};
 use opweave_device_cuda::{Grid, Launch};
 use opweave_tensor::DType;
 
-use crate::native::{LoadedImage, Native, fault_buffer};
+use crate::native::{LoadedImage, Native};
 use crate::tiles;
 
 /// The twin of `EmbeddingParams` in `kernels-cuda/include/opweave/embedding_params.cuh`: see there for each field.
@@ -90,7 +90,7 @@ impl Native for Embedding {
             ids: args.ids.data().cast_const(),
             table: args.table.data().cast_const(),
             out: args.out.data(),
-            faults: fault_buffer(stream),
+            faults: stream.fault_pointer(),
             tokens: tokens as i64,
             table_stride: args.table.stride(0) as i64,
             out_stride: args.out.stride(0) as i64,

@@ -11,7 +11,7 @@ use opweave_device::{DeviceError, LaunchError, StreamRef, operation_code};
 use opweave_device_cuda::{Grid, Launch};
 use opweave_tensor::RawTensor;
 
-use crate::native::{LoadedImage, Native, fault_buffer};
+use crate::native::{LoadedImage, Native};
 
 /// The twin of `PagedSide` in `kernels-cuda/include/opweave/paged_cache_params.cuh`: see there for each field.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +119,7 @@ impl Native for ReshapePagedCache {
             slots: args.slot_mapping.data().cast_const(),
             keys,
             values,
-            faults: fault_buffer(stream),
+            faults: stream.fault_pointer(),
             tokens: tokens as i64,
             capacity: (args.k_cache.dim(0) * problem.page_size) as i64,
             heads: heads as u32,
