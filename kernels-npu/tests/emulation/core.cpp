@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-#include "ascendc/core.h"
+#include "ascendc/launch.h"
 
 #include <cstdlib>
 #include <memory>
@@ -21,7 +21,8 @@ thread_local Core* current = nullptr;
 
 Core& core() { return *current; }
 
-std::string run(const char* name, uint32_t block, uint32_t blocks, OwnsMemory owns, const std::function<void()>& kernel) {
+std::string run(const char* name, uint32_t block, uint32_t blocks, OwnsMemory owns, const std::function<void()>& kernel,
+                Launch* launch) {
   std::unique_ptr<Core> own;
   {
     const std::lock_guard<std::mutex> lock(idle_mutex);
@@ -37,6 +38,7 @@ std::string run(const char* name, uint32_t block, uint32_t blocks, OwnsMemory ow
     own->begin(name, block, blocks, owns);
     kernel();
     own->end();
+    if (launch != nullptr) launch->join(*own);
   } catch (const Violation& violation) {
     wrong = violation.text;
   }
@@ -75,6 +77,7 @@ void Core::begin(const char* kernel, uint32_t block, uint32_t blocks, OwnsMemory
   for (auto& event : flags_)
     for (Flag& flag : event) flag = Flag{};
   buffers_.clear();
+  touched_.clear();
   taken_ = 0;
 }
 
@@ -156,9 +159,20 @@ void Core::write(int pipe, uint32_t op, uint32_t offset, uint32_t bytes, const c
   std::memset(known_ + offset, 1, bytes);
 }
 
-void Core::global(const void* address, size_t bytes, const char* what, Site site) const {
+void Core::global(const void* address, size_t bytes, bool writes, const char* what, Site site) {
   if (owns != nullptr && bytes > 0 && !owns(address, bytes))
     fail(site, std::string(what) + ": " + std::to_string(bytes) + " bytes of global memory that no allocation covers");
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(address), end = begin + bytes;
+  if (bytes == 0) return;
+  if (!touched_.empty()) {
+    // A row after a row is one run, unless they have gaps.
+    Touch& last = touched_.back();
+    if (last.writes == writes && last.end == begin && last.site.line == site.line) {
+      last.end = end;
+      return;
+    }
+  }
+  touched_.push_back(Touch{begin, end, writes, site});
 }
 
 Clock Core::finished(int pipe) const {

@@ -4,12 +4,14 @@
 // Every kernel on several cores at once against its definition in f64: odd widths, tiles narrower than a row, strides, gaps that
 // must stay, every mode. The numerics suites ask more of them, through the device; this says at once which kernel is wrong.
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "ascendc/launch.h"
 #include "kernel_operator.h"
 
 #include "../../activation/silu_and_mul.cpp"
@@ -34,8 +36,9 @@ void on_cores(uint32_t blocks, F kernel) {
   ++cases;
   std::vector<std::thread> threads;
   std::vector<std::string> said(blocks);
+  emulation::Launch launch;
   for (uint32_t block = 0; block < blocks; ++block)
-    threads.emplace_back([&, block] { said[block] = emulation::run("kernel", block, blocks, nullptr, kernel); });
+    threads.emplace_back([&, block] { said[block] = emulation::run("kernel", block, blocks, nullptr, kernel, &launch); });
   for (std::thread& thread : threads) thread.join();
   for (const std::string& wrong : said) expect(wrong.empty(), wrong);
 }
@@ -212,17 +215,34 @@ void quantise(K kernel, int64_t rows, int64_t width, uint32_t tile, float scale,
   }
 }
 
+// A row with a NaN, between others on one core: it alone has no scale.
 template <typename T, typename K>
-void turn(K kernel, uint32_t heads, uint32_t width, uint32_t rotary, uint32_t pairs, uint32_t step, uint32_t flags) {
-  const int64_t tokens = 5, positions = 7;
+void spoiled(K kernel, int64_t width, uint32_t tile) {
+  Rows<T> input(3, width, 0);
+  for (T& each : input.data) each = T(2.0f);
+  input.first()[width + width / 2] = T(std::nanf(""));
+  std::vector<int8_t> out(static_cast<size_t>(3 * width), 9);
+  std::vector<float> scales(3);
+  const opweave::QuantTiling tiling{3, width, input.stride, width, tile, 0.0f, 0, 0};
+  on_cores(1, [&] { kernel(address(input.first()), address(out.data()), address(scales.data()), tiling); });
+  expect(scales[1] != scales[1] && scales[0] == 2.0f / 127 && scales[2] == scales[0], "the scales around a NaN");
+  for (size_t i = 0; i < out.size(); ++i)
+    expect(out[i] == (static_cast<int64_t>(i) / width == 1 ? 0 : 127), "code " + std::to_string(i) + " around a NaN");
+}
+
+template <typename T, typename K>
+void turn(K kernel, int64_t tokens, uint32_t blocks, uint32_t heads, uint32_t width, uint32_t rotary, uint32_t pairs, uint32_t step,
+          uint32_t flags) {
+  const int64_t positions = 7;
   Rows<T> q(tokens * heads, width, 3);
   Rows<float> cache(positions, rotary, 1);
   const Rows<T> before = q;
-  std::vector<int64_t> at = {0, 6, 7, -1, 3};
+  std::vector<int64_t> at(static_cast<size_t>(tokens));
+  for (size_t i = 0; i < at.size(); ++i) at[i] = std::array<int64_t, 5>{0, 6, 7, -1, 3}[i % 5];
   int64_t fault[3] = {0, 0, 0};
   const opweave::RotaryTiling tiling{tokens, positions, cache.stride, heads * q.stride, q.stride, 0, 0, heads, 0, rotary, pairs, step, 0, 9,
                                      flags | opweave::ROTARY_CACHE_F32};
-  on_cores(2, [&] { kernel(address(at.data()), address(q.first()), nullptr, address(cache.first()), address(fault), tiling); });
+  on_cores(blocks, [&] { kernel(address(at.data()), address(q.first()), nullptr, address(cache.first()), address(fault), tiling); });
   expect(fault[0] == 2 && fault[1] == (int64_t{9} << 32) && fault[2] == 2, "the fault");
   const bool neighbours = (flags & opweave::ROTARY_INTERLEAVED) != 0, each = (flags & opweave::ROTARY_ROUND_PRODUCTS) != 0;
   const auto step_of = [&](double value) { return each ? rounded<T>(value) : value; };
@@ -259,6 +279,7 @@ void all(const char* dtype, N norm_kernel, A added_kernel, S silu_kernel, Q quan
       for (const uint32_t flags : {0u, 0u | opweave::NORM_ROUND_SUM}) added<T>(added_kernel, 3, width, tile, flags);
       for (const float scale : {1.0f, 8.0f, 30.0f}) silu<T>(silu_kernel, 3, width, tile, scale);
       for (const float scale : {1.0f, 0.01f, 300.0f}) quantise<T>(quant_kernel, 4, width, tile, scale, 0);
+      spoiled<T>(quant_kernel, width, tile);
       if (!std::is_same_v<T, half>) {
         quantise<T>(quant_kernel, 4, width, tile, 1e-38f, 0);
         quantise<T>(quant_kernel, 4, width, tile, 1e36f, 0);
@@ -270,8 +291,12 @@ void all(const char* dtype, N norm_kernel, A added_kernel, S silu_kernel, Q quan
       for (const auto& [width, rotary, pairs, step] :
            {std::array<uint32_t, 4>{24, 18, 9, 3}, {20, 20, 10, 2}, {160, 130, 65, 5}, {40, 34, 8, 1}, {2, 2, 1, 5}}) {
         now = std::string(dtype) + " rotary " + std::to_string(rotary) + " style " + std::to_string(style | products);
-        turn<T>(rotary_kernel, 5, width, rotary, pairs, step, style | products);
+        turn<T>(rotary_kernel, 5, 2, 5, width, rotary, pairs, step, style | products);
       }
+  // More tokens than positions are read at a time.
+  now = std::string(dtype) + " rotary of many tokens";
+  turn<T>(rotary_kernel, 1100, 1, 1, 6, 4, 2, 1, 0);
+  turn<T>(rotary_kernel, 1300, 2, 1, 6, 4, 2, 1, 0);
 }
 
 }  // namespace

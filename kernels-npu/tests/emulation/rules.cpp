@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "ascendc/launch.h"
 #include "kernel_operator.h"
 
 using namespace AscendC;
@@ -181,6 +182,22 @@ const Rule RULES[] = {
        Kernel k;
        DataCopy(k.scratch, k.global[1], 8);
      }},
+    {"DataCopy of no whole blocks, out", "expected a multiple of 32, or DataCopyPad",
+     [] {
+       Kernel k;
+       Duplicate(k.scratch, 1.0f, N);
+       SetFlag<HardEvent::V_MTE3>(0);
+       WaitFlag<HardEvent::V_MTE3>(0);
+       DataCopy(k.global, k.scratch, 9);
+     }},
+    {"DataCopy to an odd address", "expected DataCopyPad",
+     [] {
+       Kernel k;
+       Duplicate(k.scratch, 1.0f, N);
+       SetFlag<HardEvent::V_MTE3>(0);
+       WaitFlag<HardEvent::V_MTE3>(0);
+       DataCopy(k.global[1], k.scratch, 8);
+     }},
     {"DataCopyPad of half an element", "expected whole elements",
      [] {
        Kernel k;
@@ -230,6 +247,20 @@ const Rule RULES[] = {
      [] {
        Kernel k;
        Add(k.scratch, k.scratch, k.scratch, uint64_t{65}, uint8_t{1}, BinaryRepeatParams());
+     }},
+    {"no repeats", "of 0 repeats: expected 1 to 255",
+     [] {
+       Kernel k;
+       Add(k.scratch, k.scratch, k.scratch, uint64_t{64}, uint8_t{0}, BinaryRepeatParams());
+     }},
+    {"what a mask leaves out", "at byte 160 of 256 was never written",
+     [] {
+       Kernel k;
+       Duplicate(k.scratch, 1.0f, N);
+       PipeBarrier<PIPE_V>();
+       Add(k.scratch[N], k.scratch, k.scratch, uint64_t{40}, uint8_t{1}, BinaryRepeatParams());
+       PipeBarrier<PIPE_V>();
+       Muls(k.scratch[2 * N], k.scratch[N], 2.0f, N);
      }},
     {"repeats behind the end", "the tensor has 1024",
      [] {
@@ -321,6 +352,33 @@ const Rule RULES[] = {
      }},
 };
 
+// Two cores of one launch, one after the other: the second is told what the first did.
+struct Pair {
+  const char* name;
+  const char* words;  // none where nothing is wrong
+  std::function<void()> first, second;
+};
+
+// Copies 8 elements in from `from`, and out to `to`.
+void moved(uint32_t from, uint32_t to) {
+  Kernel k;
+  DataCopyPad(k.scratch, k.global[from], DataCopyExtParams(1, 32, 0, 0, 0), DataCopyPadExtParams<float>());
+  SetFlag<HardEvent::MTE2_MTE3>(0);
+  WaitFlag<HardEvent::MTE2_MTE3>(0);
+  DataCopyPad(k.global[to], k.scratch, DataCopyExtParams(1, 32, 0, 0, 0));
+}
+
+const Pair PAIRS[] = {
+    {"cores side by side", "", [] { moved(0, 64); }, [] { moved(0, 72); }},
+    {"cores that work in place", "", [] { moved(0, 0); }, [] { moved(8, 8); }},
+    {"two cores that write one element", "a write of global memory that another core writes", [] { moved(0, 64); },
+     [] { moved(0, 71); }},
+    {"a core that reads what another writes", "a read of global memory that another core writes", [] { moved(0, 64); },
+     [] { moved(64, 72); }},
+    {"a core that writes what another reads", "a write of global memory that another core reads", [] { moved(0, 64); },
+     [] { moved(8, 7); }},
+};
+
 int failures = 0;
 
 void expect(bool good, const std::string& what) {
@@ -363,6 +421,13 @@ int main() {
                                                              said.find("end of kernel") != std::string::npos);
     expect(placed && said.find(rule.words) != std::string::npos, std::string(rule.name) + ": said `" + said + "`");
   }
+  for (const Pair& pair : PAIRS) {
+    emulation::Launch launch;
+    const std::string before = emulation::run("pair", 0, 2, nullptr, pair.first, &launch);
+    const std::string said = emulation::run("pair", 1, 2, nullptr, pair.second, &launch);
+    const bool stopped = said.find("pair block 1: ") == 0 && said.find(pair.words) != std::string::npos;
+    expect(before.empty() && (*pair.words == 0 ? said.empty() : stopped), std::string(pair.name) + ": said `" + said + "`");
+  }
   // What a broken block leaves does not reach the next.
   expect(emulation::run("right", 0, 1, nullptr, right).empty(), "the right kernel after the others");
   std::thread others[4];
@@ -380,6 +445,8 @@ int main() {
     expect(said[i].empty(), "a block on its thread: " + said[i]);
   }
   numbers();
-  if (failures == 0) std::printf("%zu rules, each broken and seen\n", sizeof RULES / sizeof RULES[0]);
+  size_t rules = sizeof RULES / sizeof RULES[0];
+  for (const Pair& pair : PAIRS) rules += *pair.words == 0 ? 0 : 1;
+  if (failures == 0) std::printf("%zu rules, each broken and seen\n", rules);
   return failures == 0 ? 0 : 1;
 }

@@ -79,6 +79,22 @@ fn either_phase_of_every_operator_fails_by_its_name_and_leaves_nothing() {
     }
 }
 
+/// What an operator takes besides tensors is made and given up as tensors are: whichever of these objects cannot be had, and
+/// whichever call about an executor fails, the case says so.
+#[test]
+fn objects_that_cannot_be_had_leave_nothing() {
+    for function in ["aclCreateTensor", "aclCreateScalar", "aclCreateIntArray", "aclSetTensorAddr"] {
+        for call in [1, 2] {
+            let met = meet("softmax", "t4_h97_f16_*_cool", &format!("{function}:{call}=561103"));
+            let what = format!("{function}:{call}");
+            for word in ["bad", if function.starts_with("aclCreate") { function } else { "561103" }] {
+                assert!(met.said.contains(word), "{what}: `{word}` is not in: {}", met.said);
+            }
+            met.is_clean(&what);
+        }
+    }
+}
+
 /// Packing has memory of its own: whichever allocation of a case fails, the case says so and all others are freed.
 #[test]
 fn no_memory_at_any_moment_of_a_packed_case_leaves_nothing() {

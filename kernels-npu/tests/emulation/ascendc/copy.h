@@ -65,7 +65,7 @@ void DataCopyPad(const LocalTensor<T>& target, const GlobalTensor<T>& source, co
   const uint64_t step = whole + static_cast<uint64_t>(params.dstStride) * emulation::BLOCK;
   for (uint64_t i = 0; i < params.blockCount; ++i) {
     const uint8_t* from = source.access(i * (static_cast<uint64_t>(params.blockLen) + params.srcStride), params.blockLen,
-                                        "DataCopyPad: read", site);
+                                        false, "DataCopyPad: read", site);
     const uint32_t to = target.block(i * step, whole, "DataCopyPad: target", site);
     core.write(PIPE_MTE2, op, to, whole, "DataCopyPad: target", site);
     std::memcpy(core.memory() + to, from, params.blockLen);
@@ -87,7 +87,7 @@ void DataCopyPad(const GlobalTensor<T>& target, const LocalTensor<T>& source, co
     const uint32_t from = source.block(i * step, params.blockLen, "DataCopyPad: source", site);
     core.read(PIPE_MTE3, op, from, params.blockLen, "DataCopyPad: source", site);
     uint8_t* to = target.access(i * (static_cast<uint64_t>(params.blockLen) + params.dstStride), params.blockLen,
-                                "DataCopyPad: write", site);
+                                true, "DataCopyPad: write", site);
     std::memcpy(to, core.memory() + from, params.blockLen);
   }
 }
@@ -99,7 +99,7 @@ void DataCopy(const LocalTensor<T>& target, const GlobalTensor<T>& source, uint3
   const uint32_t bytes = count * sizeof(T);
   if (bytes == 0 || bytes % emulation::BLOCK != 0)
     core.fail(site, "DataCopy of " + std::to_string(bytes) + " bytes: expected a multiple of 32, or DataCopyPad");
-  const uint8_t* from = source.access(0, bytes, "DataCopy: read", site);
+  const uint8_t* from = source.access(0, bytes, false, "DataCopy: read", site);
   if (reinterpret_cast<uintptr_t>(from) % emulation::BLOCK != 0)
     core.fail(site, "DataCopy from an address in global memory that is no multiple of 32: expected DataCopyPad");
   const uint32_t to = target.block(0, bytes, "DataCopy: target", site);
@@ -115,7 +115,7 @@ void DataCopy(const GlobalTensor<T>& target, const LocalTensor<T>& source, uint3
     core.fail(site, "DataCopy of " + std::to_string(bytes) + " bytes: expected a multiple of 32, or DataCopyPad");
   const uint32_t from = source.block(0, bytes, "DataCopy: source", site);
   core.read(PIPE_MTE3, core.issue(PIPE_MTE3), from, bytes, "DataCopy: source", site);
-  uint8_t* to = target.access(0, bytes, "DataCopy: write", site);
+  uint8_t* to = target.access(0, bytes, true, "DataCopy: write", site);
   if (reinterpret_cast<uintptr_t>(to) % emulation::BLOCK != 0)
     core.fail(site, "DataCopy to an address in global memory that is no multiple of 32: expected DataCopyPad");
   std::memcpy(to, core.memory() + from, bytes);

@@ -60,6 +60,16 @@ struct Buffer {
 
 using Clock = std::array<uint32_t, PIPES>;
 
+// Bytes of global memory that a kernel has read or written, and where it did.
+struct Touch {
+  uintptr_t begin;
+  uintptr_t end;
+  bool writes;
+  Site site;
+};
+
+class Launch;
+
 // Whether bytes of global memory belong to somebody; given by whoever owns the memory, else nobody is asked.
 using OwnsMemory = bool (*)(const void* address, size_t bytes);
 
@@ -86,7 +96,8 @@ class Core {
   uint32_t issue(int pipe) { return ++issued_[pipe]; }
   void read(int pipe, uint32_t op, uint32_t offset, uint32_t bytes, const char* what, Site site);
   void write(int pipe, uint32_t op, uint32_t offset, uint32_t bytes, const char* what, Site site);
-  void global(const void* address, size_t bytes, const char* what, Site site) const;
+  void global(const void* address, size_t bytes, bool writes, const char* what, Site site);
+  const std::vector<Touch>& touched() const { return touched_; }
   Clock finished(int pipe) const;
   void learn(int pipe, const Clock& clock);
   void barrier(int pipe, Site site);
@@ -112,6 +123,7 @@ class Core {
   Clock seen_[PIPES];
   Flag flags_[16][EVENT_IDS];
   std::vector<Buffer> buffers_;
+  std::vector<Touch> touched_;
   uint32_t taken_ = UNIFIED_BUFFER;
   const char* kernel_ = "";
 };
@@ -119,8 +131,9 @@ class Core {
 // The core that this thread plays.
 Core& core();
 
-// Runs `kernel` as one block of many on this thread; what was wrong, or nothing.
-std::string run(const char* name, uint32_t block, uint32_t blocks, OwnsMemory owns, const std::function<void()>& kernel);
+// Runs `kernel` as one block of many on this thread, of `launch` if that is given; what was wrong, or nothing.
+std::string run(const char* name, uint32_t block, uint32_t blocks, OwnsMemory owns, const std::function<void()>& kernel,
+                Launch* launch = nullptr);
 
 const char* pipe_name(int pipe);
 

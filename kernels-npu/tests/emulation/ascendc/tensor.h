@@ -27,13 +27,13 @@ class GlobalTensor {
   uint64_t GetSize() const { return size_; }
   T* base() const { return base_; }
   // Bytes [at, at + bytes) from the start.
-  uint8_t* access(uint64_t at, uint64_t bytes, const char* what, Site site) const {
+  uint8_t* access(uint64_t at, uint64_t bytes, bool writes, const char* what, Site site) const {
     if (bytes > size_ * sizeof(T) || at > size_ * sizeof(T) - bytes)
       emulation::core().fail(site, std::string(what) + " of global memory from byte " + std::to_string(at) + ", " +
                                        std::to_string(bytes) + " bytes: the tensor has " +
                                        std::to_string(size_ * sizeof(T)) + " from here on");
     uint8_t* address = reinterpret_cast<uint8_t*>(base_) + at;
-    emulation::core().global(address, bytes, what, site);
+    emulation::core().global(address, bytes, writes, what, site);
     return address;
   }
 
