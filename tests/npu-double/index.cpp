@@ -152,6 +152,14 @@ Status aclnnInplaceZeroGetWorkspaceSize(void *self, uint64_t *bytes, void **exec
 }
 SECOND(aclnnInplaceZero)
 
+Status aclnnInplaceOneGetWorkspaceSize(void *self, uint64_t *bytes, void **executor) {
+    GUARD;
+    Phase p{"aclnnInplaceOne", {self}, 1, {}, bytes, executor};
+    if (Status s = p.check()) return s;
+    return p.finish([](Tensors t) { for (int64_t i = 0; i < t[0].elements(); i++) t[0].put(i, 1); });
+}
+SECOND(aclnnInplaceOne)
+
 Status aclnnSWhereGetWorkspaceSize(const void *condition, const void *self, const void *other, void *out, uint64_t *bytes, void **executor) {
     GUARD;
     Phase p{"aclnnSWhere", {condition, self, other, out}, 1, {}, bytes, executor};

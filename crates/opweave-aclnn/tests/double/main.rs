@@ -8,6 +8,7 @@
 
 mod failures;
 mod faults;
+mod ones;
 mod operators;
 mod script;
 mod selection;

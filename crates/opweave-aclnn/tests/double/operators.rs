@@ -30,7 +30,7 @@ const CALLS: &[(&str, &str, &[&str])] = &[
     ),
     ("argmax", "t3_v300_f32", &["aclnnInplaceMaskedFillScalar", "aclnnEqScalar", "aclnnCast"]),
     ("embedding", "t3_v40_h8_*_empty_shard", &["aclnnInplaceZero"]),
-    ("fused_add_rms_norm", "*f16*", &["aclnnAddRmsNorm"]),
+    ("fused_add_rms_norm", "*f16*", &["aclnnAddRmsNorm", "aclnnInplaceOne"]),
     ("gelu_tanh_and_mul", "t5_h137_*_packed", &["aclnnGeGluV3"]),
     ("layer_norm", "*f16*", &["aclnnLayerNorm"]),
     ("linear", "t5_k107_n45_*_packed", &["aclnnNpuFormatCast", "aclnnMatmulWeightNz", "aclnnMatmul"]),

@@ -9,6 +9,7 @@ use opweave_contract::ops::normalization::{
 use opweave_registry::{Domain, Needs};
 use opweave_tensor::DType;
 
+use super::common;
 use crate::operation::{Attributes, COPY, Operation, operation};
 use crate::program::Program;
 use crate::vendor::{Row, Vendor};
@@ -19,14 +20,15 @@ operation! {
 }
 
 impl Vendor for FusedAddRmsNorm {
-    const OPERATIONS: &'static [&'static Operation] = &[&ADD_RMS_NORM, &COPY];
+    const OPERATIONS: &'static [&'static Operation] = &[&ADD_RMS_NORM, &common::ONE, &COPY];
 
     /// In f16 the vendor's published kernel adds in f16, takes the norm of that, rounds it, and multiplies by the weight in f16.
     ///
     /// As of `rms_norm`; the weight has the dtype of the input.
     fn row() -> Row {
         let f16 = Some(DType::F16);
-        let needs = Needs::default().with(Domain::DTypes(vec!["dtype", "weight_dtype"], vec![vec![f16, f16]]));
+        let needs =
+            Needs::default().with(Domain::DTypes(vec!["dtype", "weight_dtype"], vec![vec![f16, f16], vec![f16, None]]));
         Row::new(&FUSED_ADD_RMS_NORM_ROUNDED_AFTER_ROUNDING, needs)
     }
 
@@ -36,7 +38,7 @@ impl Vendor for FusedAddRmsNorm {
             return;
         }
         let (input, residual) = (program.argument(&args.input), program.argument(&args.residual));
-        let weight = args.weight.as_ref().and_then(|weight| program.argument(weight));
+        let weight = common::weight(args.weight.as_ref(), &args.input, problem.dtype, program);
         let reads = [&args.input, &args.residual];
         let out = program.output(&args.out, &reads, false);
         let sum = program.output(&args.residual, &reads, false);

@@ -3,6 +3,7 @@
 
 //! Rows of the normalization family.
 
+mod common;
 mod fused_add_rms_norm;
 mod layer_norm;
 mod rms_norm;

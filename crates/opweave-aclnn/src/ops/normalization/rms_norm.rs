@@ -7,6 +7,7 @@ use opweave_contract::ops::normalization::{RMS_NORM_F32, RmsNorm, RmsNormArgs, R
 use opweave_registry::{Domain, Needs};
 use opweave_tensor::DType;
 
+use super::common;
 use crate::operation::{Attributes, COPY, Operation, operation};
 use crate::program::Program;
 use crate::vendor::{Row, Vendor};
@@ -17,16 +18,18 @@ operation! {
 }
 
 impl Vendor for RmsNorm {
-    const OPERATIONS: &'static [&'static Operation] = &[&RMS_NORM, &COPY];
+    const OPERATIONS: &'static [&'static Operation] = &[&RMS_NORM, &common::ONE, &COPY];
 
     /// The vendor's published kernel multiplies the weight in f32 and rounds once.
     ///
-    /// The weight must be there. The kernel squares in f32 as it is, so that of the vendor's three dtypes only f16 has no row whose
+    /// The kernel squares in f32 as it is, so that of the vendor's three dtypes only f16 has no row whose
     /// squares overflow, which the contract forbids.
     fn row() -> Row {
         let f16 = Some(DType::F16);
-        let needs = Needs::default()
-            .with(Domain::DTypes(vec!["dtype", "weight_dtype"], vec![vec![f16, f16], vec![f16, Some(DType::F32)]]));
+        let needs = Needs::default().with(Domain::DTypes(
+            vec!["dtype", "weight_dtype"],
+            vec![vec![f16, f16], vec![f16, Some(DType::F32)], vec![f16, None]],
+        ));
         Row::new(&RMS_NORM_F32, needs)
     }
 
@@ -36,7 +39,7 @@ impl Vendor for RmsNorm {
             return;
         }
         let input = program.argument(&args.input);
-        let weight = args.weight.as_ref().and_then(|weight| program.argument(weight));
+        let weight = common::weight(args.weight.as_ref(), &args.input, problem.dtype, program);
         let out = program.output(&args.out, &[&args.input], false);
         let root = program.scratch_tensor(&args.input, DType::F32, &[tokens, 1]);
         let epsilon = Attributes { real: f64::from(args.epsilon), ..Attributes::default() };
