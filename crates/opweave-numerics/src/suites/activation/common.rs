@@ -65,6 +65,7 @@ pub(super) fn cases<O: Operator>(models: &[Model], arguments: &SuiteArguments) -
         }));
         cases.extend(case(format!("t0_h64_{dtype}"), 64, dtype, &[], 0));
         cases.extend(layouts(dtype));
+        cases.extend(again(dtype));
         cases.extend(magnitudes(dtype));
     }
     cases.extend(offsets());
@@ -100,13 +101,25 @@ fn combinations<O: Operator>(tokens: usize, width: usize) -> Vec<Case<O>> {
     cases
 }
 
-/// Strided rows and shifted pointers, each alone and together, of one tensor and of all.
+/// No rows and odd widths once more, where the activation is rounded: of some implementations that is the only mode.
+fn again<O: Operator>(dtype: &str) -> Vec<Case<O>> {
+    let rounded = ["activation_product=rounded_activation".to_owned()];
+    let of = |tokens: usize, width: usize| {
+        let case = case(format!("t{tokens}_h{width}_{dtype}_rounded"), width, dtype, &rounded, tokens)?;
+        Some(if width == 1 { case.constant("rows of one element") } else { case })
+    };
+    let widths = [1, 3, 17, 33, 129, 257, 1023].into_iter().filter_map(|width| of(3, width));
+    widths.chain(of(0, 64)).collect()
+}
+
+/// Strided rows and shifted pointers, each alone and together, of one tensor and of all, in both modes.
 fn layouts<O: Operator>(dtype: &str) -> Vec<Case<O>> {
     let mut cases = Vec::new();
-    for halves in HALVES {
-        let facts = [format!("halves={halves}")];
+    for (product, halves) in PRODUCTS.into_iter().flat_map(|product| HALVES.map(|halves| (product, halves))) {
+        let facts = [format!("halves={halves}"), format!("activation_product={product}")];
+        let word = if product == PRODUCTS[0] { "" } else { "rounded_" };
         let of = |what: &str, width: usize| {
-            case::<O>(format!("t4_h{width}_{dtype}_{halves}_{what}"), width, dtype, &facts, 4)
+            case::<O>(format!("t4_h{width}_{dtype}_{halves}_{word}{what}"), width, dtype, &facts, 4)
         };
         cases.extend(of("strided", 128).map(|c| c.lie(7, 0)));
         cases.extend(of("shifted", 128).map(|c| c.lie(0, 1)));

@@ -74,6 +74,9 @@ pub(super) struct Shape {
     pub(super) zero_rows: Option<&'static str>,
     /// Whether a row that is the same number everywhere is well conditioned.
     pub(super) flat_rows: Option<&'static str>,
+    /// A mode beside the usual one, as a word of labels and its facts: of some implementations it is the only one, so that no
+    /// rows, odd widths and layouts are tried in it too.
+    pub(super) other: Option<(&'static str, &'static [&'static str])>,
 }
 
 /// The facts of a small, ordinary problem.
@@ -112,7 +115,8 @@ pub(super) fn cases<O: Operator>(
     cases.extend(combinations(SMALL.0, SMALL.1));
     cases.extend(widths(shape));
     cases.extend(DTYPES.iter().filter_map(|dtype| case(format!("t0_h64_{dtype}"), &facts(64, dtype), 0)));
-    cases.extend(layouts(shape));
+    cases.extend(layouts(shape, None));
+    cases.extend(again(shape));
     cases.extend(magnitudes(shape));
     cases.extend(offsets(shape));
     cases.extend(own);
@@ -203,11 +207,37 @@ fn widths<O: Operator>(shape: &Shape) -> Vec<Case<O>> {
     cases
 }
 
-/// Strided rows, shifted pointers, outputs in the memory of an input, each alone and together.
-fn layouts<O: Operator>(shape: &Shape) -> Vec<Case<O>> {
+/// No rows, odd widths and layouts once more, in the other mode.
+fn again<O: Operator>(shape: &Shape) -> Vec<Case<O>> {
+    let Some((word, mode)) = shape.other else { return Vec::new() };
+    let mut cases = layouts(shape, Some((word, mode)));
+    for dtype in DTYPES {
+        let of = |tokens: usize, width: usize| {
+            case(format!("t{tokens}_h{width}_{dtype}_{word}"), &with_mode(facts(width, dtype), mode), tokens)
+        };
+        cases.extend(of(0, 64));
+        for width in [1, 3, 17, 33, 129, 257, 1025] {
+            let case = of(3, width);
+            cases.extend(case.map(|case| if width == 1 { case.constant(shape.single) } else { case }));
+        }
+    }
+    cases
+}
+
+fn with_mode(mut facts: Vec<String>, mode: &[&str]) -> Vec<String> {
+    facts.extend(mode.iter().map(|fact| (*fact).to_owned()));
+    facts
+}
+
+/// Strided rows, shifted pointers, outputs in the memory of an input, each alone and together; in a mode of that name.
+fn layouts<O: Operator>(shape: &Shape, mode: Option<(&str, &[&str])>) -> Vec<Case<O>> {
+    let (word, mode) = mode.map_or((String::new(), &[][..]), |(word, mode)| (format!("{word}_"), mode));
+    let facts = |width: usize, dtype: &str| with_mode(facts(width, dtype), mode);
     let mut cases = Vec::new();
     for dtype in DTYPES {
-        let of = |label: &str, width: usize| case::<O>(format!("t4_h{width}_{dtype}_{label}"), &facts(width, dtype), 4);
+        let of = |label: &str, width: usize| {
+            case::<O>(format!("t4_h{width}_{dtype}_{word}{label}"), &facts(width, dtype), 4)
+        };
         cases.extend(of("strided", 128).map(|c| c.lie(7, 0)));
         cases.extend(of("strided_wide", 96).map(|c| c.lie(4096, 0)));
         cases.extend(of("shifted", 128).map(|c| c.lie(0, 1)));
@@ -221,7 +251,7 @@ fn layouts<O: Operator>(shape: &Shape) -> Vec<Case<O>> {
         if O::signature().tensor("weight").is_some() {
             cases.extend(of("weight_shifted", 128).map(|c| c.lie_of("weight", 0, 1)));
             let facts = with_constant_parameters::<O>(facts(128, dtype));
-            cases.extend(case(format!("t4_h128_{dtype}_constant_parameters"), &facts, 4));
+            cases.extend(case(format!("t4_h128_{dtype}_{word}constant_parameters"), &facts, 4));
         }
         if let Some((output, input)) = shape.alias {
             cases.extend(of("in_place", 130).map(|c| c.alias(output, input)));

@@ -33,6 +33,7 @@ pub(super) const SHAPE: Shape = Shape {
     single: "a row of one element is its sign times the weight",
     zero_rows: None,
     flat_rows: None,
+    other: Some(("vllm", VLLM)),
 };
 
 pub(crate) struct Cases;

@@ -34,6 +34,7 @@ const SHAPE: Shape = Shape {
     single: "a row of one element is its sign times the scale",
     zero_rows: Some("rows of zeros without epsilon are NaN"),
     flat_rows: Some("each row is one number, so its norm is the scale, which is two"),
+    other: Some(("rounded", &["weight_multiply=after_rounding"])),
 };
 
 /// Weights about zero: the scale is one more.

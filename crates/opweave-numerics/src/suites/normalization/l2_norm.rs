@@ -37,6 +37,7 @@ const SHAPE: Shape = Shape {
     single: "a row of one element is its sign",
     zero_rows: Some("rows of zeros without epsilon are NaN"),
     flat_rows: None,
+    other: None,
 };
 
 pub(crate) struct Cases;

@@ -41,6 +41,7 @@ const SHAPE: Shape = Shape {
     single: "a row of one element is its own mean, so only the bias is left",
     zero_rows: Some("rows of zeros without epsilon are NaN"),
     flat_rows: None,
+    other: None,
 };
 
 /// Why errors are measured against the row and not against the element.

@@ -40,6 +40,7 @@ pub(super) const fn shape(models: &'static [Model], zero_rows: Option<&'static s
         single: "a row of one element has the largest code, and its norm is the weight",
         zero_rows,
         flat_rows: None,
+        other: None,
     }
 }
 

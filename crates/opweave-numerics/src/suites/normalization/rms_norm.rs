@@ -41,6 +41,7 @@ const SHAPE: Shape = Shape {
     single: "a row of one element is its sign times the weight",
     zero_rows: Some("rows of zeros without epsilon are NaN"),
     flat_rows: Some("each row is one number, so its norm is the weight, which is one"),
+    other: Some(("rounded", &["weight_multiply=after_rounding"])),
 };
 
 pub(crate) struct Cases;

@@ -34,6 +34,7 @@ const SHAPE: Shape = Shape {
     single: "a row of one element is its sign times weight and gate",
     zero_rows: Some("rows of zeros without epsilon are NaN"),
     flat_rows: None,
+    other: None,
 };
 
 pub(crate) struct Cases;
