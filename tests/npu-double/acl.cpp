@@ -28,7 +28,7 @@ struct aclrtLaunchKernelCfg;
 
 namespace {
 struct Graph { std::vector<std::function<Status()>> work; };
-struct Stream { std::vector<std::function<Status()>> work; Graph *capture = nullptr; bool invalid = false; std::thread::id thread; };
+struct Stream { std::vector<std::function<Status()>> work; Graph *capture = nullptr; bool invalid = false; std::thread::id thread; int device = -1; };
 struct Event { bool recorded = false, done = false; double ms = 0; };
 struct Binary { void *library; };
 
@@ -115,6 +115,7 @@ bool is_device(const void *address, size_t bytes) {
 Status enqueue(void *raw, std::function<Status()> work) {
     Stream *stream = stream_of(raw);
     if (!stream) return misuse(107003, "work on a stream that does not live");
+    if (stream->device != current) return misuse(107003, "work on a stream of another device than the context's");
     if (stream->invalid) { recent = "the capture is invalid"; return 507903; }
     (stream->capture ? stream->capture->work : stream->work).push_back(std::move(work));
     return SUCCESS;
@@ -190,8 +191,10 @@ aclError aclrtGetCurrentContext(aclrtContext *context) {
 aclError aclrtSetCurrentContext(aclrtContext context) {
     BEGIN("aclrtSetCurrentContext");
     int64_t device = (int *)context - state().contexts;
-    if (!context || device < 0 || device >= 8 || state().devices[(int)device] <= 0)
-        return misuse(107002, "aclrtSetCurrentContext of a context that does not live");
+    if (!context || device < 0 || device >= 8 || !state().devices.count((int)device))
+        return misuse(107002, "aclrtSetCurrentContext of a context that never lived");
+    // Gone with its device: refused, and no misuse, since what was current on a thread may have gone on another.
+    if (state().devices[(int)device] <= 0) { recent = "the context is gone"; return 107002; }
     current = (int)device;
     return SUCCESS;
 }
@@ -248,6 +251,7 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t, uint32_t) {
     BEGIN("aclrtCreateStreamWithConfig");
     CONTEXT("aclrtCreateStreamWithConfig");
     Stream *made = new Stream;
+    made->device = current;
     state().streams.insert(made);
     count("streams", 1);
     *stream = made;
@@ -269,7 +273,7 @@ aclError aclrtSynchronizeStream(aclrtStream raw) {
     BEGIN("aclrtSynchronizeStream");
     CONTEXT("aclrtSynchronizeStream");
     Stream *stream = stream_of(raw);
-    if (!stream) return misuse(107003, "aclrtSynchronizeStream of no stream");
+    if (!stream || stream->device != current) return misuse(107003, "aclrtSynchronizeStream of no stream of this context's device");
     if (stream->capture) { stream->invalid = true; return misuse(107027, "aclrtSynchronizeStream while it captures"); }
     return run(stream->work);
 }

@@ -172,6 +172,7 @@ impl Drop for Current<'_> {
         if !self.restore.is_null()
             && let Ok(set_context) = self.acl.set_context()
         {
+            // Where it has gone with its device meanwhile, the runtime refuses, and ours stays.
             // SAFETY: a context that was current when this began.
             unsafe { set_context(self.restore) };
         }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use opweave_device_npu::ErrorClass;
 
-use crate::shared::double;
-use crate::stage::{copied, meet, without};
+use crate::shared::{copied, double, without};
+use crate::stage::meet;
 
 #[test]
 fn a_whole_life_gives_right_numbers_and_leaves_nothing() {

@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod devices;
 mod failures;
 mod faults;
 mod ones;

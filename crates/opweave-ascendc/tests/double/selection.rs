@@ -4,6 +4,7 @@
 //! What would run on NPUs that are not here, with both NPU solutions, reviewed as text.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use opweave_contract::DynProblem;
 use opweave_contract::ops::FAMILIES;
@@ -15,12 +16,12 @@ use opweave_contract::ops::quantization::{DynamicQuant, DynamicQuantProblem};
 use opweave_contract::ops::rotary::{RotaryEmbedding, RotaryEmbeddingProblem, RotaryStyle};
 use opweave_device::DeviceKey;
 use opweave_kernels_npu::VARIABLE;
-use opweave_registry::{Buckets, ExecutionMode, Reject, Verdict};
+use opweave_registry::{Buckets, ExecutionMode, FrozenRegistry, Reject, Verdict};
 use opweave_runtime::{Demands, Environment, Runtime, Solution, explain};
 use opweave_tensor::DType;
 
 use crate::images::nominal;
-use crate::shared::{double, run, say};
+use crate::shared::{double, run, say, without};
 
 const GOLDEN: &str = include_str!("golden/selection.txt");
 
@@ -44,7 +45,7 @@ fn problems() -> Vec<DynProblem> {
     ]
 }
 
-fn table() -> String {
+fn registry() -> Arc<FrozenRegistry> {
     let probe = opweave_device_npu::backend;
     let solutions = [
         Solution { name: "npu.aclnn", register: opweave_aclnn::register, probe },
@@ -52,7 +53,11 @@ fn table() -> String {
     ];
     let builder = FAMILIES.iter().fold(Runtime::builder(), |builder, family| builder.declare(family));
     let builder = solutions.into_iter().fold(builder, |builder, solution| builder.solution(solution));
-    let registry = builder.environment(Environment::default).build().registry().unwrap();
+    builder.environment(Environment::default).build().registry().unwrap()
+}
+
+fn table() -> String {
+    let registry = registry();
     let mut text = String::new();
     for problem in problems() {
         writeln!(text, "{problem}").unwrap();
@@ -94,4 +99,46 @@ fn the_golden_table_of_both_npu_solutions() {
         return;
     }
     assert_eq!(met.said, GOLDEN);
+}
+
+/// The row that would run a norm in f16, and why each row of this kind of device would not.
+#[test]
+#[ignore = "run by the other tests, in a process that has the double"]
+fn the_choice() {
+    let registry = registry();
+    let problem = DynProblem::new::<RmsNorm>(RmsNormProblem::new(4096, DType::F16));
+    let key: DeviceKey = "npu:ascend910b".parse().unwrap();
+    let (mode, buckets) = (ExecutionMode::Graph, Buckets::none());
+    let (operation, asked) = (problem.operation(), Some(&problem));
+    let mut text = String::new();
+    for explanation in explain(&registry, operation, asked, &buckets, &key, mode, Demands::default(), None, None) {
+        let runs = explanation.outcome.as_ref().map_or("nothing", |(row, _)| row.as_str());
+        writeln!(text, "runs {runs}").unwrap();
+        for row in &explanation.considered {
+            if let Verdict::Rejected(reason) = &row.verdict {
+                writeln!(text, "{}: {reason}", row.name).unwrap();
+            }
+        }
+    }
+    say(&text);
+}
+
+/// A42: a row whose image or symbol is not there says so by name, once, and the next one runs.
+#[test]
+fn a42_where_a_row_is_not_there_the_next_one_runs() {
+    let (images, none, lacks) = (nominal(), tempfile::tempdir().unwrap(), without("libopapi.so", "aclnnRmsNorm"));
+    let built = "npu.ascendc.rms_norm: the image of `rms_norm` cannot be used: failed to read";
+    let symbol = "npu.aclnn.rms_norm: unavailable: symbol `aclnnRmsNorm` is not in library `libopapi`";
+    for (home, folder, runs, says) in [
+        (double(), images.path(), "npu.ascendc.rms_norm", &[][..]),
+        (double(), none.path(), "npu.aclnn.rms_norm", &[built][..]),
+        (lacks.path(), images.path(), "npu.ascendc.rms_norm", &[symbol][..]),
+        (lacks.path(), none.path(), "nothing", &[built, symbol][..]),
+    ] {
+        let met = run("selection::the_choice", home, &[(VARIABLE, folder.to_str().unwrap())]);
+        assert!(met.said.starts_with(&format!("runs {runs}\n")), "{}", met.said);
+        for word in says {
+            assert_eq!(met.said.matches(word).count(), 1, "{word}: {}", met.said);
+        }
+    }
 }
