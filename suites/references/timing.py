@@ -114,7 +114,7 @@ class Timed:
     def _kernels(self):
         # The flush ran before: what is recorded is this call's.
         torch.cuda.synchronize()
-        with torch.autograd.profiler.profile(use_device="cuda", use_cpu=False) as records:
+        with torch.autograd.profiler.profile(use_device="cuda", use_cpu=False, use_kineto=True) as records:
             kept = self.runs[self.at].run()
             self.stream.synchronize()
         del kept
