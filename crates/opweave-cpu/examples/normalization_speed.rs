@@ -3,7 +3,7 @@
 
 //! Times the normalization kernels against plain copies of the same bytes.
 //!
-//! `cargo run --release -p opweave-cpu --example normalization_speed [-- FILTER]`
+//! `cargo run --release -p opweave-cpu --example normalization_speed [-- FILTER [OPERATOR]]`
 //!
 //! Each kernel takes turns with a copy; its share of the copy's rate is the median of the pairs, since a shared machine's memory is
 //! half as fast in one second as in the next.
@@ -133,7 +133,8 @@ fn compare(name: &str, isa: Isa, pool: &dyn Parallel, dtype: DType, rows: usize,
         // SAFETY: as for `run`.
         ("rms_norm_gated", 3, Box::new(|| unsafe { rms_norm_gated(isa, pool, &gated) })),
     ];
-    for (label, tensors, mut subject) in subjects {
+    let only = std::env::args().nth(2).unwrap_or_default();
+    for (label, tensors, mut subject) in subjects.into_iter().filter(|(label, ..)| label.contains(&only)) {
         let mut copy = copy;
         let (mut times, mut shares) = (Vec::new(), Vec::new());
         for _ in 0..rounds {

@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 use opweave_tensor::DType;
 
 use super::Columns;
+use super::overlap::Ahead;
 use super::room::Room;
 use crate::memory::load;
 use crate::simd::{Elem, Simd};
@@ -19,8 +20,8 @@ use crate::simd::{Elem, Simd};
 ///
 /// Every method's clause: columns `i..i + n` (`n` = `S::LANES` if `FULL`) are within the row.
 pub(super) trait Finish: Copy + Sync {
-    /// Whether [`Finish::kind`] ever answers anything but general.
-    const HAS_KINDS: bool = false;
+    /// The kinds that have a loop of their own.
+    const LOOPS: Loops = Loops::NONE;
 
     /// The finished values of columns `i..i + n`. With `round`, intermediate products are rounded to the activation's
     /// dtype.
@@ -68,6 +69,10 @@ pub(super) trait Finish: Copy + Sync {
         self
     }
 
+    /// Asks for what the step reads for four vectors from column `i` on, `ahead` of it, where every row has its own.
+    #[inline(always)]
+    fn fetch<S: Simd>(&self, _s: S, _i: usize, _ahead: Ahead) {}
+
     /// The same step from `column` on.
     ///
     /// # Safety
@@ -89,6 +94,25 @@ pub(super) enum Kind {
     Bare,
     /// Anything.
     General,
+}
+
+/// Kinds that a loop is compiled for, with values rounded before the step and without.
+#[derive(Clone, Copy)]
+pub(super) struct Loops(u8);
+
+impl Loops {
+    pub(super) const NONE: Loops = Loops(0);
+    pub(super) const ALL: Loops = Loops(0xff);
+
+    /// The loop of one kind, without a rounding.
+    pub(super) const fn only(kind: Kind) -> Loops {
+        Loops(1 << kind as u8)
+    }
+
+    /// Whether there is a loop for `kind`.
+    pub(super) const fn has(self, kind: Kind, round: bool) -> bool {
+        self.0 >> (kind as u8 + if round { 4 } else { 0 }) & 1 != 0
+    }
 }
 
 /// Parameters of dtype T or f32, or none.
@@ -239,7 +263,7 @@ impl<T: Elem> Weight<T> {
 }
 
 impl<T: Elem> Finish for Weight<T> {
-    const HAS_KINDS: bool = true;
+    const LOOPS: Loops = Loops::ALL;
 
     #[inline(always)]
     unsafe fn apply<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, y: S::F32, _: bool) -> S::F32 {

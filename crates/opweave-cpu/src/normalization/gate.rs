@@ -8,13 +8,14 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use super::Columns;
-use super::finish::{Finish, Weight};
+use super::finish::{Finish, Kind, Loops, Weight};
+use super::overlap::Ahead;
 use super::rms::{Common, Statistic, run};
 use super::room::Room;
 use super::source::{Plain, Source};
 use crate::memory::{exceeds_caches, load, prefetch_half, streams};
 use crate::rows::Rows;
-use crate::simd::{Elem, Isa, Simd, times_sigmoid, times_sigmoid_16, times_silu, times_silu_16};
+use crate::simd::{Elem, Isa, Simd, times_sigmoid, times_sigmoid_16, times_silu, times_silu_16, times_silu_16_pair};
 
 /// The function applied to the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,19 @@ impl Activation {
         match self {
             Activation::Silu => times_silu(s, y, z),
             Activation::Sigmoid => times_sigmoid(s, y, z),
+        }
+    }
+
+    /// The same for two vectors, where the results are rounded to T at once and `z` are the elements at `at`, in T's pair order.
+    ///
+    /// # Safety
+    /// - `at` is valid for reading twice `S::LANES` elements.
+    #[inline(always)]
+    unsafe fn last_pair<S: Simd, T: Elem>(self, s: S, y: [S::F32; 2], z: [S::F32; 2], at: *const T) -> [S::F32; 2] {
+        match self {
+            // SAFETY: the caller's clause.
+            Activation::Silu if T::NARROW => unsafe { times_silu_16_pair(s, y, z, at) },
+            _ => [self.last::<S, T>(s, y[0], z[0]), self.last::<S, T>(s, y[1], z[1])],
         }
     }
 
@@ -127,6 +141,7 @@ unsafe fn by_place<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &GatedCall) {
         round: call.round_normalised,
         ahead: exceeds_caches(rows, width * size_of::<T>()),
         stream: streams(rows, width * size_of::<T>(), out, &[input]),
+        distance: Ahead::of(width, &[input, z]),
     };
     // SAFETY: the caller's clauses.
     unsafe {
@@ -186,6 +201,12 @@ impl<T: Elem> Source for Product<T> {
         prefetch_half(s, self.input.wrapping_add(from), i);
         prefetch_half(s, self.z.wrapping_add(from), i);
     }
+
+    #[inline(always)]
+    fn fetch<S: Simd>(&self, s: S, i: usize, ahead: Ahead) {
+        ahead.fetch_four(s, self.input.wrapping_add(i));
+        ahead.fetch_four(s, self.z.wrapping_add(i));
+    }
 }
 
 /// The weight, then the gate.
@@ -200,6 +221,9 @@ struct Gated<F, T> {
 unsafe impl<F: Finish, T: Elem> Sync for Gated<F, T> {}
 
 impl<F: Finish, T: Elem> Finish for Gated<F, T> {
+    /// The gate of most models, and the weight that is most likely: f16 is widened for many rows at once. There is much code in each.
+    const LOOPS: Loops = Loops::only(if matches!(T::DTYPE, DType::F16) { Kind::Wide } else { Kind::Same });
+
     #[inline(always)]
     unsafe fn apply<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, y: S::F32, round: bool) -> S::F32 {
         // SAFETY: the trait's clause.
@@ -213,9 +237,12 @@ impl<F: Finish, T: Elem> Finish for Gated<F, T> {
     #[inline(always)]
     unsafe fn apply_pair<S: Simd>(&self, s: S, i: usize, y: [S::F32; 2], round: bool) -> [S::F32; 2] {
         // SAFETY: the trait's clause.
-        let (y, z) = unsafe { (self.first.apply_pair(s, i, y, round), T::load_pair(s, self.z.add(i))) };
-        let y = if round { T::round_pair(s, y) } else { y };
-        [self.activation.last::<S, T>(s, y[0], z[0]), self.activation.last::<S, T>(s, y[1], z[1])]
+        unsafe {
+            let at = self.z.add(i);
+            let (y, z) = (self.first.apply_pair(s, i, y, round), T::load_pair(s, at));
+            let y = if round { T::round_pair(s, y) } else { y };
+            self.activation.last_pair(s, y, z, at)
+        }
     }
 
     #[inline(always)]
@@ -229,6 +256,16 @@ impl<F: Finish, T: Elem> Finish for Gated<F, T> {
     }
 
     #[inline(always)]
+    fn kind(&self) -> Kind {
+        if self.activation == Activation::Silu { self.first.kind() } else { Kind::General }
+    }
+
+    #[inline(always)]
+    fn known(self, kind: Kind) -> Self {
+        Gated { first: self.first.known(kind), activation: Activation::Silu, ..self }
+    }
+
+    #[inline(always)]
     unsafe fn widen<S: Simd>(&self, s: S, room: &mut Room, width: usize) -> bool {
         // SAFETY: the trait's clause is the same.
         unsafe { self.first.widen(s, room, width) }
@@ -237,6 +274,11 @@ impl<F: Finish, T: Elem> Finish for Gated<F, T> {
     #[inline(always)]
     fn widened(self, room: &Room) -> Self {
         Gated { first: self.first.widened(room), ..self }
+    }
+
+    #[inline(always)]
+    fn fetch<S: Simd>(&self, s: S, i: usize, ahead: Ahead) {
+        ahead.fetch_four(s, self.z.wrapping_add(i));
     }
 
     #[inline(always)]

@@ -16,12 +16,15 @@ use half::{bf16, f16};
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
+use super::affine::{Affine, Affined, Centre};
 use super::exact::centred_row;
 use super::finish::{Finish, Kind, Parameters};
+use super::moments::{Moments, Sums};
+use super::overlap::{Ahead, pays, total, write, write_and_total};
 use super::room::Room;
 use super::source::Plain;
-use super::{Columns, SUM_BLOCK, TRUSTED_FROM};
-use crate::memory::{exceeds_caches, is_vector_aligned, prefetch_half, store, store_two, streams};
+use super::{Columns, TRUSTED_FROM};
+use crate::memory::{exceeds_caches, is_vector_aligned, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 
@@ -75,89 +78,10 @@ unsafe fn typed<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &LayerCall) {
     let affine = Affine::<T> { weight: Parameters::new(call.weight), bias: Parameters::new(call.bias) };
     let stream = streams(rows, width * size_of::<T>(), out, &[input]);
     let ahead = exceeds_caches(rows, width * size_of::<T>());
-    let kernel = Centred::<T> { input, out, width, affine, eps, ahead, stream };
+    let distance = Ahead::of(width, &[input]);
+    let kernel = Centred::<T> { input, out, width, affine, eps, ahead, stream, distance };
     // SAFETY: the caller's clauses.
     unsafe { for_each_row(isa, pool, &kernel, rows, 2 * width * size_of::<T>()) }
-}
-
-/// Times weight, plus bias.
-#[derive(Clone, Copy)]
-struct Affine<T> {
-    weight: Parameters<T>,
-    bias: Parameters<T>,
-}
-
-impl<T: Elem> Finish for Affine<T> {
-    const HAS_KINDS: bool = true;
-
-    #[inline(always)]
-    unsafe fn apply<S: Simd, const FULL: bool>(&self, s: S, i: usize, n: usize, y: S::F32, _: bool) -> S::F32 {
-        // SAFETY: the trait's clause.
-        let (weight, bias) = unsafe { (self.weight.load::<S, FULL>(s, i, n), self.bias.load::<S, FULL>(s, i, n)) };
-        match (weight, bias) {
-            (Some(w), Some(b)) => s.fma(y, w, b),
-            (Some(w), None) => s.mul(y, w),
-            (None, Some(b)) => s.add(y, b),
-            (None, None) => y,
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn apply_pair<S: Simd>(&self, s: S, i: usize, y: [S::F32; 2], _: bool) -> [S::F32; 2] {
-        // SAFETY: the trait's clause.
-        let (weight, bias) = unsafe { (self.weight.load_pair(s, i), self.bias.load_pair(s, i)) };
-        match (weight, bias) {
-            (Some(w), Some(b)) => [s.fma(y[0], w[0], b[0]), s.fma(y[1], w[1], b[1])],
-            (Some(w), None) => [s.mul(y[0], w[0]), s.mul(y[1], w[1])],
-            (None, Some(b)) => [s.add(y[0], b[0]), s.add(y[1], b[1])],
-            (None, None) => y,
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn value(&self, i: usize, y: f64, _: bool) -> f64 {
-        // SAFETY: the trait's clause.
-        let (weight, bias) = unsafe { (self.weight.value(i), self.bias.value(i)) };
-        let y = weight.map_or(y, |w| y * w);
-        bias.map_or(y, |b| y + b)
-    }
-
-    #[inline(always)]
-    fn kind(&self) -> Kind {
-        match (self.weight, self.bias) {
-            (Parameters::Same(_), Parameters::Same(_)) => Kind::Same,
-            (Parameters::Single(_), Parameters::Single(_)) => Kind::Wide,
-            _ => Kind::General,
-        }
-    }
-
-    #[inline(always)]
-    fn known(self, kind: Kind) -> Self {
-        match kind {
-            Kind::Same => Affine { weight: self.weight.known_same(), bias: self.bias.known_same() },
-            Kind::Wide => Affine { weight: self.weight.known_single(), bias: self.bias.known_single() },
-            _ => self,
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn widen<S: Simd>(&self, s: S, room: &mut Room, width: usize) -> bool {
-        // SAFETY: the trait's clause.
-        unsafe {
-            self.weight.widen(s, room.first_mut(), width, false) && self.bias.widen(s, room.second_mut(), width, false)
-        }
-    }
-
-    #[inline(always)]
-    fn widened(self, room: &Room) -> Self {
-        Affine { weight: Parameters::Single(room.first()), bias: Parameters::Single(room.second()) }
-    }
-
-    #[inline(always)]
-    unsafe fn at(self, column: usize) -> Self {
-        // SAFETY: the trait's clause.
-        unsafe { Affine { weight: self.weight.at(column), bias: self.bias.at(column) } }
-    }
 }
 
 /// Columns whose mean is the provisional centre: its distance from that of a row of like columns is a tenth of their
@@ -176,6 +100,8 @@ struct Centred<T> {
     /// Whether the next row is fetched while one is worked on.
     ahead: bool,
     stream: bool,
+    /// How far ahead memory is asked for while one row is written and the next one is looked at.
+    distance: Ahead,
 }
 
 impl<T: Elem> RowKernel for Centred<T> {
@@ -185,12 +111,14 @@ impl<T: Elem> RowKernel for Centred<T> {
         // SAFETY: the trait's clause: the parameters have as many columns, for which there is room.
         let wide = Room::is_worth::<T>(&rows, self.width) && unsafe { self.affine.widen(s, &mut room, self.width) };
         let affine = if wide { self.affine.widened(&room) } else { self.affine };
+        // The centre of the coming row and the sums around it, where they were taken while the one before it was written.
+        let mut found = None;
         for row in rows.clone() {
-            let next = self.ahead && row + 1 < rows.end;
-            // SAFETY: both are rows of the call.
+            // SAFETY: all are rows of the call.
             unsafe {
-                let next = if next { Some(self.input.row::<T>(row + 1).cast_const()) } else { None };
-                self.row(s, self.input.row::<T>(row), self.out.row::<T>(row), affine, next);
+                let (input, out) = (self.input.row::<T>(row).cast_const(), self.out.row::<T>(row));
+                let later = if row + 1 < rows.end { Some(self.input.row::<T>(row + 1).cast_const()) } else { None };
+                found = self.row(s, (input, out), affine, found, later);
             }
         }
         if self.stream {
@@ -199,72 +127,135 @@ impl<T: Elem> RowKernel for Centred<T> {
     }
 }
 
-/// How a row is brought to mean 0 and variance 1: `(x - centre) * inverse + shift`.
-#[derive(Clone, Copy)]
-struct Centre {
-    centre: f32,
-    inverse: f32,
-    shift: f32,
-}
-
-impl Centre {
-    #[inline(always)]
-    fn normalise<S: Simd>(self, s: S, x: S::F32) -> S::F32 {
-        s.fma(s.sub(x, s.splat(self.centre)), s.splat(self.inverse), s.splat(self.shift))
-    }
-}
+/// A provisional centre, and the sums of `x - centre` and of its square.
+type Around = (f32, Sums);
 
 impl<T: Elem> Centred<T> {
+    /// Normalises the row that `found` is of, if there is one. The answer is that of `later`, if it was found meanwhile.
+    ///
     /// # Safety
-    /// - `self.width` columns are valid in `input`, `out` and the parameters; if `self.stream`, a fence follows.
+    /// - `self.width` columns are valid in `input`, `out`, the parameters, and `later`; if `self.stream`, a fence follows.
     #[inline(always)]
-    unsafe fn row<S: Simd>(&self, s: S, input: *const T, out: *mut T, affine: Affine<T>, next: Option<*const T>) {
+    unsafe fn row<S: Simd>(
+        &self,
+        s: S,
+        (input, out): (*const T, *mut T),
+        affine: Affine<T>,
+        found: Option<Around>,
+        later: Option<*const T>,
+    ) -> Option<Around> {
         // SAFETY: the caller's clauses; streamed only where a vector's alignment is given.
         unsafe {
-            let Some(centre) = self.centre(s, input, next) else {
-                return centred_row(Plain(input), affine, out, self.width, self.eps);
+            let next = later.filter(|_| self.ahead);
+            let Some(centre) = self.centre(s, input, found, next) else {
+                centred_row(Plain(input), affine, out, self.width, self.eps);
+                return None;
             };
             let stream = self.stream && is_vector_aligned::<S, T>(out);
+            let row = Affined { input, out, centre, affine, stream };
+            let known = |kind| Affined { affine: affine.known(kind), ..row };
             match affine.kind() {
-                Kind::Same if S::SPECIALISE => {
-                    self.scale(s, input, out, centre, affine.known(Kind::Same), next, stream);
-                }
-                Kind::Wide if S::SPECIALISE => {
-                    self.scale(s, input, out, centre, affine.known(Kind::Wide), next, stream);
-                }
-                _ => self.scale(s, input, out, centre, affine, next, stream),
+                Kind::Same if S::SPECIALISE => self.write(s, known(Kind::Same), later),
+                Kind::Wide if S::SPECIALISE => self.write(s, known(Kind::Wide), later),
+                _ => self.write(s, row, later),
             }
         }
     }
 
-    /// The first pass, and a second one where it has to be; `None` when the row needs f64. Meanwhile the first half of `next`
-    /// is fetched.
+    /// Writes a row, and where it is streamed finds the centre and the sums of a later one meanwhile.
+    ///
+    /// # Safety
+    /// - As for [`Self::row`].
+    #[inline(always)]
+    unsafe fn write<S: Simd>(&self, s: S, row: Affined<T>, later: Option<*const T>) -> Option<Around> {
+        // SAFETY: the caller's clauses.
+        unsafe {
+            if const { pays::<S, T>() } && row.stream {
+                // At the end there is nothing to look at but the same columns.
+                let input = later.unwrap_or(row.input);
+                let centre = self.provisional(s, input);
+                let look = Moments { input, centre: s.splat(centre) };
+                let row = Affined { stream: true, ..row };
+                return Some((centre, write_and_total(s, row, look, self.width, self.distance)));
+            }
+            let next = match later {
+                Some(input) if self.ahead => Some(Moments { input, centre: s.splat(0.0) }),
+                _ => None,
+            };
+            // What is streamed has taken the loop for both where there is one.
+            let stream = const { S::STREAMS && !pays::<S, T>() } && row.stream;
+            write(s, Affined { stream, ..row }, self.width, next);
+        }
+        None
+    }
+
+    /// The mean of the first columns.
+    ///
+    /// # Safety
+    /// - `self.width` columns are valid in `input`; no row is empty, for a width of 0 is not admitted with rows.
+    #[inline(always)]
+    unsafe fn provisional<S: Simd>(&self, s: S, input: *const T) -> f32 {
+        // SAFETY: the caller's clause.
+        unsafe {
+            let first = input.read().to_f64() as f32;
+            let n = self.width.min(CENTRE_COLUMNS);
+            let Sums { sum, .. } = total(s, Moments { input, centre: s.splat(first) }, n, None);
+            first + sum as f32 / n as f32
+        }
+    }
+
+    /// The first pass, if it was not `found` already, and a second one where it has to be; `None` when the row needs f64.
+    /// Meanwhile the first half of `next` is fetched.
     ///
     /// # Safety
     /// - `self.width` columns are valid in `input`.
     #[inline(always)]
-    unsafe fn centre<S: Simd>(&self, s: S, input: *const T, next: Option<*const T>) -> Option<Centre> {
-        // SAFETY: the caller's clause; no row is empty, for a width of 0 is not admitted with rows.
+    unsafe fn centre<S: Simd>(
+        &self,
+        s: S,
+        input: *const T,
+        found: Option<Around>,
+        next: Option<*const T>,
+    ) -> Option<Centre> {
+        // SAFETY: the caller's clause.
         unsafe {
-            let first = input.read().to_f64() as f32;
-            let n = self.width.min(CENTRE_COLUMNS);
-            let (offset, _) = Self::block_of_moments(s, input, n, s.splat(first), None);
-            let mut centre = first + offset / n as f32;
+            let (mut centre, mut sums) = match found {
+                Some((centre, sums)) => (centre, Some(sums)),
+                None => (self.provisional(s, input), None),
+            };
             // Twice at most: the second centre is the mean itself.
             for _ in 0..2 {
-                let moments = self.moments(s, input, centre, next);
-                if let Some(centre) = self.settle(centre, moments) {
+                let around = match sums.take() {
+                    Some(sums) => sums,
+                    None => self.sums(s, input, centre, next),
+                };
+                if let Some(centre) = self.settle(centre, around) {
                     return Some(centre);
                 }
-                centre = (f64::from(centre) + moments.0 / self.width as f64) as f32;
+                centre = (f64::from(centre) + around.sum / self.width as f64) as f32;
             }
         }
         None
     }
 
+    /// The sums around `centre` by a pass of their own.
+    ///
+    /// # Safety
+    /// - `self.width` columns are valid in `input`.
+    #[inline(always)]
+    unsafe fn sums<S: Simd>(&self, s: S, input: *const T, centre: f32, next: Option<*const T>) -> Sums {
+        let centre = s.splat(centre);
+        let next = match next {
+            Some(input) => Some(Moments { input, centre }),
+            None => None,
+        };
+        // SAFETY: the caller's clause.
+        unsafe { total(s, Moments { input, centre }, self.width, next) }
+    }
+
     /// The row's scale from the sums around `centre`; `None` where that was too far from the mean, or f32 cannot do it.
     #[inline(always)]
-    fn settle(&self, centre: f32, (sum, squares): (f64, f64)) -> Option<Centre> {
+    fn settle(&self, centre: f32, Sums { sum, squares }: Sums) -> Option<Centre> {
         let n = self.width as f64;
         let (rest, squares) = (sum / n, squares / n);
         let variance = squares - rest * rest;
@@ -275,122 +266,4 @@ impl<T: Elem> Centred<T> {
             Centre { centre, inverse: inverse as f32, shift: (-rest * inverse) as f32 }
         })
     }
-
-    /// The sums of `x - centre` and of its square: block by block in f32, the blocks in f64.
-    ///
-    /// # Safety
-    /// - `self.width` columns are valid in `input`.
-    #[inline(always)]
-    unsafe fn moments<S: Simd>(&self, s: S, input: *const T, centre: f32, next: Option<*const T>) -> (f64, f64) {
-        let (mut sum, mut squares, mut i) = (0.0, 0.0, 0);
-        while i < self.width {
-            let end = self.width.min(i + SUM_BLOCK);
-            // SAFETY: the caller's clause: `i..end` is within the row.
-            let block = unsafe {
-                // Blocks are whole lines, so half of one is.
-                let next = next.map(|next| next.wrapping_add(i / 2));
-                Self::block_of_moments(s, input.add(i), end - i, s.splat(centre), next)
-            };
-            sum += f64::from(block.0);
-            squares += f64::from(block.1);
-            i = end;
-        }
-        (sum, squares)
-    }
-
-    /// The same for `n` columns, in four vectors each.
-    ///
-    /// # Safety
-    /// - `n` columns are valid in `input`.
-    #[inline(always)]
-    unsafe fn block_of_moments<S: Simd>(
-        s: S,
-        input: *const T,
-        n: usize,
-        centre: S::F32,
-        next: Option<*const T>,
-    ) -> (f32, f32) {
-        let (mut sums, mut squares) = ([s.splat(0.0); 4], [s.splat(0.0); 4]);
-        let mut i = 0;
-        // SAFETY: the caller's clause, by the loops' bounds.
-        unsafe {
-            while i + 4 * S::LANES <= n {
-                if let Some(next) = next {
-                    prefetch_half(s, next, i);
-                    prefetch_half(s, next, i + 2 * S::LANES);
-                }
-                let (a, b) = (T::load_pair(s, input.add(i)), T::load_pair(s, input.add(i + 2 * S::LANES)));
-                for (k, x) in [a[0], a[1], b[0], b[1]].into_iter().enumerate() {
-                    let d = s.sub(x, centre);
-                    sums[k] = s.add(sums[k], d);
-                    squares[k] = s.fma(d, d, squares[k]);
-                }
-                i += 4 * S::LANES;
-            }
-            while i + S::LANES <= n {
-                let d = s.sub(T::load(s, input.add(i)), centre);
-                sums[0] = s.add(sums[0], d);
-                squares[0] = s.fma(d, d, squares[0]);
-                i += S::LANES;
-            }
-            if i < n {
-                let d = s.sub(T::load_tail(s, input.add(i), n - i), centre);
-                let d = s.first_lanes(d, n - i);
-                sums[1] = s.add(sums[1], d);
-                squares[1] = s.fma(d, d, squares[1]);
-            }
-        }
-        (total(s, sums), total(s, squares))
-    }
-
-    /// The last pass. Meanwhile the second half of `next` is fetched.
-    ///
-    /// # Safety
-    /// - `self.width` columns are valid in `input`, `out` and the parameters.
-    /// - With `stream`, `out` is aligned to a vector, and a fence follows.
-    #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "the pointers of one row and how to treat it")]
-    unsafe fn scale<S: Simd>(
-        &self,
-        s: S,
-        input: *const T,
-        out: *mut T,
-        c: Centre,
-        affine: Affine<T>,
-        next: Option<*const T>,
-        stream: bool,
-    ) {
-        let width = self.width;
-        let mut i = 0;
-        // SAFETY: the caller's clauses, by the loop's bounds. Every column is read before it is written.
-        unsafe {
-            while i + 2 * S::LANES <= width {
-                if let Some(next) = next {
-                    prefetch_half(s, next.wrapping_add(width / 2), i);
-                }
-                let x = T::load_pair(s, input.add(i));
-                let y = [c.normalise(s, x[0]), c.normalise(s, x[1])];
-                store_two(s, out.add(i), affine.apply_pair(s, i, y, false), stream);
-                i += 2 * S::LANES;
-            }
-            if i + S::LANES <= width {
-                let y = c.normalise(s, T::load(s, input.add(i)));
-                let y = affine.apply::<S, true>(s, i, S::LANES, y, false);
-                store::<S, T, true>(s, out.add(i), S::LANES, y, stream);
-                i += S::LANES;
-            }
-            if i < width {
-                let n = width - i;
-                let y = c.normalise(s, T::load_tail(s, input.add(i), n));
-                let y = affine.apply::<S, false>(s, i, n, y, false);
-                T::store_tail(s, out.add(i), n, y);
-            }
-        }
-    }
-}
-
-/// The sum of all lanes of four vectors.
-#[inline(always)]
-fn total<S: Simd>(s: S, [a, b, c, d]: [S::F32; 4]) -> f32 {
-    s.sum(s.add(s.add(a, b), s.add(c, d)))
 }

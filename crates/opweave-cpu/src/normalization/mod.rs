@@ -3,18 +3,22 @@
 
 //! The normalization family.
 //!
-//! Every kernel reads a row twice: once for its statistic, once, now from the cache, to scale it. The statistic is
-//! accumulated in f32 in several vectors and in f64 over blocks of columns, in an order that depends on the row's width and
+//! Every kernel reads a row twice: once for its statistic, once, now from the cache, to scale it. Where results go past the caches, the
+//! first is done in the loop that scales the row before; see `overlap`. The statistic is accumulated in f32 in several vectors and in f64 over blocks of columns, in an order that depends on the row's width and
 //! on nothing else. Rows whose statistic f32 cannot hold (squares that overflow or vanish, a zero row without epsilon, infinities, NaN) are done
 //! again in f64, element by element; see `exact`.
 
+mod affine;
 mod exact;
 mod finish;
 mod gate;
 mod layer;
+mod moments;
+mod overlap;
 mod quantized;
 mod rms;
 mod room;
+mod segment;
 mod source;
 
 pub use gate::{Activation, GatePlace, GatedCall, rms_norm_gated};

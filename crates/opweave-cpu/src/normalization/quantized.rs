@@ -19,7 +19,9 @@ use opweave_tensor::DType;
 
 use super::exact::{inverse, scaled_columns};
 use super::finish::{Finish, Weight};
-use super::rms::{RmsCall, Segment};
+use super::overlap::total;
+use super::rms::RmsCall;
+use super::segment::{Later, Segment, Squares};
 use super::source::{Plain, Source, Sum, Unkept};
 use crate::memory::exceeds_caches;
 use crate::quantization::encode::{Bounds, Coding, Row, encode, table_of};
@@ -147,7 +149,7 @@ where
             // SAFETY: the trait's clause: this is a row of the call; a block has at most `BLOCK` columns, which are filled
             // before they are read.
             unsafe {
-                let squares = s.run(Squares::<T, Src> { source, width, types: PhantomData });
+                let squares = s.run(SumOfSquares { source, width });
                 let factor = match statistic.inverse(squares, width) {
                     Some(single) => Factor::Single(single),
                     None => Factor::Double(inverse(source, width, statistic)),
@@ -195,21 +197,18 @@ where
 }
 
 /// The sum of squares of a row. Whoever makes one has `width` columns that are valid in the source.
-struct Squares<T, Src> {
+struct SumOfSquares<Src> {
     source: Src,
     width: usize,
-    types: PhantomData<fn(T)>,
 }
 
-impl<T: Elem, Src: Source> SimdOp for Squares<T, Src> {
+impl<Src: Source> SimdOp for SumOfSquares<Src> {
     type Output = f64;
 
     #[inline(always)]
     fn eval<S: Simd>(self, s: S) -> f64 {
-        let finish = Weight::<T>::new(None, false);
-        let segment = Segment { source: self.source, finish, out: std::ptr::null_mut::<T>() };
         // SAFETY: whoever made this has the clause.
-        unsafe { segment.sum_of_squares(s, self.width, None) }
+        unsafe { total(s, Squares(self.source), self.width, None) }
     }
 }
 
@@ -252,7 +251,7 @@ unsafe fn fill<S: Simd, T: Elem, V: Elem, Src: Source, F: Finish>(
         match factor {
             Factor::Double(inverse) => scaled_columns::<T, V, _, _>(source, finish, out, n, inverse, round),
             Factor::Single(inverse) if T::DTYPE as u8 == V::DTYPE as u8 => {
-                Segment { source, finish, out: out.cast::<T>() }.scaled(s, n, inverse, round, false, None);
+                Segment { source, finish, out: out.cast::<T>() }.scaled(s, n, inverse, round, Later::Fetch(None));
             }
             Factor::Single(inverse) => {
                 let segment = Segment { source, finish, out: std::ptr::null_mut::<T>() };

@@ -10,12 +10,13 @@ use half::{bf16, f16};
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
-use super::exact::scaled_row;
-use super::finish::{Finish, Kind, Weight};
+use super::finish::{Finish, Weight};
+use super::overlap::Ahead;
 use super::room::Room;
+use super::segment::Segment;
 use super::source::{Plain, Source, Sum};
-use super::{Columns, SUM_BLOCK, TRUSTED_FROM};
-use crate::memory::{exceeds_caches, is_vector_aligned, store, store_two, streams};
+use super::{Columns, TRUSTED_FROM};
+use crate::memory::{exceeds_caches, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 
@@ -125,6 +126,10 @@ unsafe fn by_source<T: Elem>(isa: Isa, pool: &dyn Parallel, call: &RmsCall) {
         round: call.round_normalised,
         ahead: exceeds_caches(rows, width * size_of::<T>()),
         stream: streams(rows, width * size_of::<T>(), out, &[input]),
+        distance: match call.residual {
+            None => Ahead::of(width, &[input]),
+            Some(residual) => Ahead::of(width, &[input, residual]),
+        },
     };
     // SAFETY: the caller's clauses.
     unsafe {
@@ -156,6 +161,8 @@ pub(super) struct Common {
     /// Whether the next row is fetched while one is worked on.
     pub(super) ahead: bool,
     pub(super) stream: bool,
+    /// How far ahead memory is asked for while one row is written and the next one is summed.
+    pub(super) distance: Ahead,
 }
 
 /// Normalises `rows` rows of what `source` gives for each, `tensors` of its width being read or written.
@@ -200,218 +207,32 @@ where
         let total = width * groups;
         // SAFETY: the trait's clause: the parameters have as many columns, for which there is room.
         let wide = Room::is_worth::<T>(&rows, total) && unsafe { (self.finish)(rows.start).widen(s, &mut room, total) };
+        // The sum of squares of the coming group, where it was taken while the one before it was written.
+        let mut found = None;
         for row in rows.clone() {
             let (source, finish) = ((self.source)(row), (self.finish)(row));
             let finish = if wide { finish.widened(&room) } else { finish };
-            let next = (ahead && row + 1 < rows.end).then(|| (self.source)(row + 1));
+            let later = (row + 1 < rows.end).then(|| (self.source)(row + 1));
+            let next = later.filter(|_| ahead);
             for group in 0..groups {
                 let column = group * width;
                 // SAFETY: `row` is a row of the call and `column` the first of `width` columns in it.
                 unsafe {
                     let out = out.row::<T>(row).add(column);
                     let segment = Segment { source: source.at(column), finish: finish.at(column), out };
+                    // At the end there is nothing to look at but the same columns.
+                    let coming = match later {
+                        _ if group + 1 < groups => source.at(column + width),
+                        Some(later) => later,
+                        None => segment.source,
+                    };
                     let next = next.map(|next| next.at(column));
-                    segment.normalise(s, &self.common, next);
+                    found = segment.normalise(s, &self.common, found, next, coming);
                 }
             }
         }
         if stream {
             s.fence();
-        }
-    }
-}
-
-/// One group of one row.
-#[derive(Clone, Copy)]
-pub(super) struct Segment<T, Src, F> {
-    pub(super) source: Src,
-    pub(super) finish: F,
-    pub(super) out: *mut T,
-}
-
-impl<T: Elem, Src: Source, F: Finish> Segment<T, Src, F> {
-    /// # Safety
-    /// - `common.width` columns are valid in source, finish and out.
-    /// - If `common.stream`, a fence follows.
-    #[inline(always)]
-    unsafe fn normalise<S: Simd>(self, s: S, common: &Common, next: Option<Src>) {
-        let &Common { width, statistic, round, stream, .. } = common;
-        // SAFETY: the caller's clauses; streamed only where a vector's alignment is given.
-        unsafe {
-            let sum = self.sum_of_squares(s, width, next);
-            let vanishing = Src::PRODUCT && sum < TRUSTED_FROM * width as f64;
-            let Some(inverse) = statistic.inverse(sum, width).filter(|_| !vanishing) else {
-                return scaled_row(self.source, self.finish, self.out, width, statistic, round);
-            };
-            let stream = stream && is_vector_aligned::<S, T>(self.out);
-            self.scaled(s, width, inverse, round, stream, next);
-        }
-    }
-
-    /// The row times `inverse`, finished.
-    ///
-    /// # Safety
-    /// - As for [`Self::scale`].
-    #[inline(always)]
-    pub(super) unsafe fn scaled<S: Simd>(
-        self,
-        s: S,
-        width: usize,
-        inverse: f32,
-        round: bool,
-        stream: bool,
-        next: Option<Src>,
-    ) {
-        let (inverse, round) = (s.splat(inverse), T::NARROW && round);
-        // SAFETY: the caller's clauses.
-        unsafe {
-            if const { S::SPECIALISE && F::HAS_KINDS && !Src::PRODUCT } {
-                self.scale_by_kind(s, width, inverse, round, stream, next);
-            } else {
-                self.scale(s, width, inverse, round, stream, next);
-            }
-        }
-    }
-
-    /// [`Self::scale`] with a loop for each kind of weight.
-    ///
-    /// # Safety
-    /// - As for [`Self::scale`].
-    #[inline(always)]
-    unsafe fn scale_by_kind<S: Simd>(
-        self,
-        s: S,
-        width: usize,
-        inverse: S::F32,
-        round: bool,
-        stream: bool,
-        next: Option<Src>,
-    ) {
-        let known = |kind| Segment { finish: self.finish.known(kind), ..self };
-        // SAFETY: the caller's clauses.
-        unsafe {
-            match (self.finish.kind(), round) {
-                (Kind::Same, false) => known(Kind::Same).scale(s, width, inverse, false, stream, next),
-                (Kind::Same, true) => known(Kind::Same).scale(s, width, inverse, true, stream, next),
-                (Kind::Wide, false) => known(Kind::Wide).scale(s, width, inverse, false, stream, next),
-                (Kind::Wide, true) => known(Kind::Wide).scale(s, width, inverse, true, stream, next),
-                (Kind::PlusOne, false) => known(Kind::PlusOne).scale(s, width, inverse, false, stream, next),
-                // Without a weight, a value rounded before is a value rounded once.
-                (Kind::Bare, _) => known(Kind::Bare).scale(s, width, inverse, false, stream, next),
-                (_, round) => self.scale(s, width, inverse, round, stream, next),
-            }
-        }
-    }
-
-    /// The sum of squares: block by block in f32, the blocks in f64. Meanwhile the first half of `next` is fetched.
-    ///
-    /// # Safety
-    /// - `width` columns are valid in the source.
-    #[inline(always)]
-    pub(super) unsafe fn sum_of_squares<S: Simd>(self, s: S, width: usize, next: Option<Src>) -> f64 {
-        let (mut total, mut i) = (0.0, 0);
-        while i < width {
-            let end = width.min(i + SUM_BLOCK);
-            // SAFETY: the caller's clause: `i..end` is within the row.
-            total += f64::from(unsafe { self.block_of_squares(s, i, end, next) });
-            i = end;
-        }
-        total
-    }
-
-    /// The sum of the squares of columns `i..end`, in four vectors so that additions need not wait for each other.
-    ///
-    /// # Safety
-    /// - The columns are valid in the source.
-    #[inline(always)]
-    unsafe fn block_of_squares<S: Simd>(self, s: S, mut i: usize, end: usize, next: Option<Src>) -> f32 {
-        let mut sums = [s.splat(0.0); 4];
-        // SAFETY: the caller's clause, by the loops' bounds.
-        unsafe {
-            // Four products would be much code, and are so slow that their additions never wait.
-            while !Src::PRODUCT && i + 4 * S::LANES <= end {
-                if let Some(next) = next {
-                    next.prefetch_half(s, 0, i);
-                    next.prefetch_half(s, 0, i + 2 * S::LANES);
-                }
-                let (a, b) = (self.source.load_pair(s, i), self.source.load_pair(s, i + 2 * S::LANES));
-                for (sum, v) in sums.iter_mut().zip([a[0], a[1], b[0], b[1]]) {
-                    *sum = s.fma(v, v, *sum);
-                }
-                i += 4 * S::LANES;
-            }
-            let [mut first, mut second, third, fourth] = sums;
-            while i + S::LANES <= end {
-                if let Some(next) = next {
-                    next.prefetch_half(s, 0, i);
-                }
-                let v = self.source.load::<S, true>(s, i, S::LANES);
-                first = s.fma(v, v, first);
-                i += S::LANES;
-            }
-            if i < end {
-                let v = self.source.load::<S, false>(s, i, end - i);
-                second = s.fma(v, v, second);
-            }
-            s.sum(s.add(s.add(first, second), s.add(third, fourth)))
-        }
-    }
-
-    /// The second pass. Meanwhile the second half of `next` is fetched.
-    ///
-    /// # Safety
-    /// - `width` columns are valid in source, finish and out; with `stream`, `out` is aligned to a vector, and a fence
-    ///   follows.
-    #[inline(always)]
-    unsafe fn scale<S: Simd>(self, s: S, width: usize, inverse: S::F32, round: bool, stream: bool, next: Option<Src>) {
-        let mut i = 0;
-        // SAFETY: the caller's clauses, by the loops' bounds. Everything is read at some columns before anything is written
-        // there, so `out` may be the input.
-        unsafe {
-            while i + 2 * S::LANES <= width {
-                if let Some(next) = next {
-                    next.prefetch_half(s, width / 2, i);
-                }
-                let v = self.source.load_pair(s, i);
-                let y = [s.mul(v[0], inverse), s.mul(v[1], inverse)];
-                let y = if round { T::round_pair(s, y) } else { y };
-                let y = self.finish.apply_pair(s, i, y, round);
-                self.source.keep_pair(s, i, v);
-                store_two(s, self.out.add(i), y, stream);
-                i += 2 * S::LANES;
-            }
-            if i + S::LANES <= width {
-                let y = self.vector::<S, true>(s, i, S::LANES, inverse, round);
-                store::<S, T, true>(s, self.out.add(i), S::LANES, y, stream);
-                i += S::LANES;
-            }
-            if i < width {
-                let y = self.vector::<S, false>(s, i, width - i, inverse, round);
-                store::<S, T, false>(s, self.out.add(i), width - i, y, false);
-            }
-        }
-    }
-
-    /// Columns `i..i + n` of the result.
-    ///
-    /// # Safety
-    /// - They are valid in source and finish.
-    #[inline(always)]
-    pub(super) unsafe fn vector<S: Simd, const FULL: bool>(
-        self,
-        s: S,
-        i: usize,
-        n: usize,
-        inverse: S::F32,
-        round: bool,
-    ) -> S::F32 {
-        // SAFETY: the caller's clause.
-        unsafe {
-            let v = self.source.load::<S, FULL>(s, i, n);
-            let y = s.mul(v, inverse);
-            let y = if round { T::round(s, y) } else { y };
-            self.source.keep::<S, FULL>(s, i, n, v);
-            self.finish.apply::<S, FULL>(s, i, n, y, round)
         }
     }
 }

@@ -3,6 +3,7 @@
 
 //! What is normalised: a row as it stands, or the sum of two.
 
+use super::overlap::Ahead;
 use crate::memory::{load, prefetch_half, store};
 use crate::simd::{Elem, Simd};
 
@@ -62,6 +63,9 @@ pub(super) trait Source: Copy {
 
     /// [`prefetch_half`] of what is read, from column `from` on.
     fn prefetch_half<S: Simd>(&self, s: S, from: usize, i: usize);
+
+    /// Asks for what is read for four vectors from column `i` on, `ahead` of it.
+    fn fetch<S: Simd>(&self, s: S, i: usize, ahead: Ahead);
 }
 
 /// A row as it stands.
@@ -96,6 +100,11 @@ impl<T: Elem> Source for Plain<T> {
     #[inline(always)]
     fn prefetch_half<S: Simd>(&self, s: S, from: usize, i: usize) {
         prefetch_half(s, self.0.wrapping_add(from), i);
+    }
+
+    #[inline(always)]
+    fn fetch<S: Simd>(&self, s: S, i: usize, ahead: Ahead) {
+        ahead.fetch_four(s, self.0.wrapping_add(i));
     }
 }
 
@@ -133,6 +142,11 @@ impl<Src: Source> Source for Unkept<Src> {
     #[inline(always)]
     fn prefetch_half<S: Simd>(&self, s: S, from: usize, i: usize) {
         self.0.prefetch_half(s, from, i);
+    }
+
+    #[inline(always)]
+    fn fetch<S: Simd>(&self, s: S, i: usize, ahead: Ahead) {
+        self.0.fetch(s, i, ahead);
     }
 }
 
@@ -203,5 +217,11 @@ impl<T: Elem> Source for Sum<T> {
     fn prefetch_half<S: Simd>(&self, s: S, from: usize, i: usize) {
         prefetch_half(s, self.input.wrapping_add(from), i);
         prefetch_half(s, self.residual.wrapping_add(from).cast_const(), i);
+    }
+
+    #[inline(always)]
+    fn fetch<S: Simd>(&self, s: S, i: usize, ahead: Ahead) {
+        ahead.fetch_four(s, self.input.wrapping_add(i));
+        ahead.fetch_four(s, self.residual.wrapping_add(i).cast_const());
     }
 }

@@ -299,8 +299,14 @@ unsafe fn line_of_products<S: Simd, T: Elem, C: Code, const ONCE: bool, const ST
     product: Product<S::F32, S::Bits, ONCE>,
     coding: Coding,
 ) {
-    // SAFETY: the caller's clauses.
+    // SAFETY: the caller's clauses; numbers that are not narrow are of f32.
     unsafe {
+        if const { S::APART && !T::NARROW && !matches!(C::KIND, CodeKind::I8) }
+            && let Some(factor) = product.apart
+            && s.store_codes_apart::<C, STREAM>(s.splat(factor), input.cast(), out)
+        {
+            return;
+        }
         match coding.zero_point {
             Some(_) if const { matches!(C::KIND, CodeKind::I8) } => {
                 products_of_line::<S, T, C, ONCE, STREAM, true>(s, input, out, product, coding);

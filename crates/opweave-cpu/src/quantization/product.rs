@@ -8,7 +8,7 @@ use opweave_tensor::DType;
 use super::encode::{Bounds, Coding};
 use super::magnitude::{Activation, largest_within};
 use crate::memory::CACHE_LINE;
-use crate::simd::{Code, CodeKind, Simd, prescale};
+use crate::simd::{Code, CodeKind, Simd, prescale, whole_prescale};
 
 /// Multiplications in place of a division, where they are known to give every element the code that the division gives it;
 /// see [`Product::of`]. With `ONCE`, one multiplication where there would be three operations.
@@ -20,6 +20,8 @@ pub(super) struct Product<V, B, const ONCE: bool> {
     divisor: V,
     /// The largest magnitude that is within the bounds, unless all are known to be.
     limit: Option<B>,
+    /// What [`Simd::store_codes_apart`] takes, where it is worth trying.
+    pub(super) apart: Option<f32>,
 }
 
 impl<V: Copy, B: Copy, const ONCE: bool> Product<V, B, ONCE> {
@@ -67,7 +69,12 @@ impl<V: Copy, B: Copy, const ONCE: bool> Product<V, B, ONCE> {
             Bounds::Quotient(most) => Some(T::splat_magnitude(s, largest_within::<T>(scale, most))),
         };
         let prescale = prescale(C::KIND);
-        Some(Product { factor: s.splat(1.0 / scale * prescale), divisor: s.splat(-(scale / prescale)), limit })
+        Some(Product {
+            factor: s.splat(1.0 / scale * prescale),
+            divisor: s.splat(-(scale / prescale)),
+            limit,
+            apart: apart::<S, T, C>(scale),
+        })
     }
 
     /// Whether all numbers of a line are within the bounds.
@@ -96,6 +103,17 @@ impl<V: Copy, B: Copy, const ONCE: bool> Product<V, B, ONCE> {
         let q = s.mul(v, self.factor);
         if ONCE { q } else { s.fma(s.fma(q, self.divisor, v), self.factor, q) }
     }
+}
+
+/// What numbers of f32 are multiplied by for codes of f8, if products are likely to lie apart from ties. Under a power of two those of
+/// numbers with few bits do not; and a factor below the normal range would have lost bits of its own.
+#[inline(always)]
+fn apart<S: Simd, T: Activation, C: Code>(scale: f32) -> Option<f32> {
+    if const { !S::APART || T::NARROW || matches!(C::KIND, CodeKind::I8) } {
+        return None;
+    }
+    let factor = 1.0 / scale * whole_prescale(C::KIND);
+    (factor >= f32::MIN_POSITIVE && scale.to_bits() & 0x7f_ffff != 0).then_some(factor)
 }
 
 /// Whether `scale` is a power of two, or no odd number below `limit`, times its significand, comes within 2^-22 in proportion of

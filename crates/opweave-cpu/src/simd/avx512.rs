@@ -543,6 +543,30 @@ impl Simd for Avx512 {
         unsafe { code::store_line::<STREAM>(p.cast(), code::moved_line(v, zero_point as i16, lowest as i8)) }
     }
 
+    const APART: bool = true;
+
+    #[inline(always)]
+    unsafe fn store_codes_apart<C: Code, const STREAM: bool>(
+        self,
+        factor: __m512,
+        from: *const f32,
+        to: *mut C,
+    ) -> bool {
+        // SAFETY: `self` proves the features; the caller's clauses: 64 elements are readable, and as many codes writable, aligned to
+        // 16 if streamed.
+        unsafe {
+            let products = [
+                _mm512_mul_ps(_mm512_loadu_ps(from), factor),
+                _mm512_mul_ps(_mm512_loadu_ps(from.add(LANES)), factor),
+                _mm512_mul_ps(_mm512_loadu_ps(from.add(2 * LANES)), factor),
+                _mm512_mul_ps(_mm512_loadu_ps(from.add(3 * LANES)), factor),
+            ];
+            let Some(codes) = code::narrow_apart_line(C::KIND, products) else { return false };
+            code::store_line::<STREAM>(to.cast(), codes);
+        }
+        true
+    }
+
     #[inline(always)]
     fn code_table<T: Elem, C: Code>(self, table: &CodeTable) -> code::Table {
         // SAFETY: `self` proves the features.

@@ -68,6 +68,17 @@ pub trait Elem: Element + Default {
         [Self::round(s, v[0]), Self::round(s, v[1])]
     }
 
+    /// Whether `|v| < bound` for two vectors, which are the elements at `at`; not where one is NaN. `bound` is a number of this
+    /// type.
+    ///
+    /// # Safety
+    /// - `at` is valid for reading twice `S::LANES` elements.
+    #[inline(always)]
+    unsafe fn pair_below<S: Simd>(s: S, at: *const Self, v: [S::F32; 2], bound: f32) -> bool {
+        let _ = at;
+        s.all_below(v[0], bound) && s.all_below(v[1], bound)
+    }
+
     /// The exact value.
     fn to_f64(self) -> f64;
 
@@ -147,7 +158,7 @@ pub const MAX_LANES: usize = 16;
 
 macro_rules! elem {
     ($type:ty, $narrow:literal, $load:ident, $store:ident, $round:expr, $to:expr, $from:expr
-        $(, store_pair $store_pair:ident)? $(, load_pair $load_pair:ident, round_pair $round_pair:ident, pair_order $order:ident)?
+        $(, sixteen bits, store_pair $store_pair:ident)? $(, load_pair $load_pair:ident, round_pair $round_pair:ident, pair_order $order:ident)?
     ) => {
         impl Elem for $type {
             const NARROW: bool = $narrow;
@@ -157,6 +168,15 @@ macro_rules! elem {
                 unsafe fn store_pair<S: Simd, const STREAM: bool>(s: S, p: *mut Self, v: [S::F32; 2]) {
                     // SAFETY: the caller's clauses are the same.
                     unsafe { s.$store_pair::<STREAM>(p, v) }
+                }
+
+                #[inline(always)]
+                unsafe fn pair_below<S: Simd>(s: S, at: *const Self, _: [S::F32; 2], bound: f32) -> bool {
+                    // Magnitudes are in the order of their bits, NaN above all: as integers both vectors are one.
+                    let largest = u32::from(<$type>::from_f32(bound).to_bits() - 1);
+                    // SAFETY: the caller's clause.
+                    let magnitudes = unsafe { s.load_magnitudes_16(at.cast()) };
+                    !s.any_above_16(magnitudes, s.splat_word(largest << 16 | largest))
                 }
             )?
 
@@ -217,7 +237,7 @@ elem!(
     S::round_f16,
     f16::to_f64,
     |v| f16::from_f32(to_odd_f32(v)),
-    store_pair store_f16_pair
+    sixteen bits, store_pair store_f16_pair
 );
 elem!(
     bf16,
@@ -227,7 +247,7 @@ elem!(
     S::round_bf16,
     bf16::to_f64,
     |v| bf16::from_f32(to_odd_f32(v)),
-    store_pair store_bf16_pair,
+    sixteen bits, store_pair store_bf16_pair,
     load_pair load_bf16_pair,
     round_pair round_bf16_pair,
     pair_order bf16_pair_order

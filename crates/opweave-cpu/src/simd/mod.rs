@@ -24,10 +24,10 @@ mod portable;
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
-pub use code::{Code, CodeKind, CodeTable, prescale};
+pub use code::{Code, CodeKind, CodeTable, prescale, whole_prescale};
 pub use element::{Elem, MAX_LANES};
 pub use isa::{Isa, last_level_cache};
-pub(crate) use math::{times_sigmoid, times_sigmoid_16, times_silu, times_silu_16};
+pub(crate) use math::{times_sigmoid, times_sigmoid_16, times_silu, times_silu_16, times_silu_16_pair};
 pub use portable::Portable;
 
 /// A body that runs under an instruction set.
@@ -231,6 +231,24 @@ pub trait Simd: Copy + Send + Sync + 'static {
         }
         // SAFETY: the caller's clauses.
         unsafe { self.store_bounded_codes::<i8, STREAM>(p, codes, codes) }
+    }
+
+    /// Whether [`Simd::store_codes_apart`] ever does anything.
+    const APART: bool = false;
+    /// Writes the codes of f8 of 64 numbers of f32, whose products with `factor`, the rounded reciprocal of the scale times
+    /// [`whole_prescale`], are within the codes; or nothing where a product may be next to a tie, which is the answer `false`.
+    ///
+    /// # Safety
+    /// - `from` is valid for reading and `to` for writing 64 elements; `to` is aligned to 16 if `STREAM`, and a
+    ///   [`Simd::fence`] follows.
+    #[inline(always)]
+    unsafe fn store_codes_apart<C: Code, const STREAM: bool>(
+        self,
+        _factor: Self::F32,
+        _from: *const f32,
+        _to: *mut C,
+    ) -> bool {
+        false
     }
 
     /// A [`CodeTable`] at hand.

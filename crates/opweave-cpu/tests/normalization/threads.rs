@@ -5,7 +5,7 @@
 
 use std::num::NonZero;
 
-use opweave_contract::ops::normalization::{Gate, GateOrder, Sum};
+use opweave_contract::ops::normalization::{Gate, GateOrder, L2Form, Sum, WeightMultiply};
 use opweave_cpu::simd::{Isa, last_level_cache};
 use opweave_device::cpu::{Parallel, Pool, Serial};
 use opweave_tensor::DType;
@@ -67,31 +67,59 @@ fn a_row_alone_gives_its_bits_in_the_batch() {
     }
 }
 
-/// An output larger than the last-level cache is streamed; the same rows in a small call are not.
+/// An output larger than the last-level cache is streamed, and each row is summed while the one before it is written; the same rows in a
+/// small call are neither.
 #[test]
 fn streamed_results_have_the_bits_of_stored_ones() {
-    let width = 4096 + 13;
+    let plain = |op, dtype| Config::new(op, dtype);
+    let gated = |gate, groups| Op::Gated(gate, GateOrder::NormThenGate, groups);
+    let rounded = |op, dtype| Config { multiply: WeightMultiply::AfterRounding, ..Config::new(op, dtype) };
+    // Widths with a part of a block, of four vectors, of two, of one; rows that begin at a vector, or seldom do.
+    let (odd, aligned) = (4096 + 125, Place { offset: 0, gap: 3 });
+    let everywhere = [
+        (plain(Op::Rms, DType::BF16), odd, aligned),
+        (plain(Op::Rms, DType::F32), odd, aligned),
+        (plain(Op::Rms, DType::F32), odd, Place::default()),
+        (plain(Op::Gemma, DType::BF16), 4096, Place::default()),
+        (rounded(Op::Rms, DType::F16), odd, aligned),
+        (rounded(Op::Rms, DType::BF16), odd, aligned),
+        (plain(Op::L2(L2Form::RsqrtSumEps), DType::F16), odd, aligned),
+        (plain(Op::FusedAdd(Sum::Unrounded), DType::BF16), odd, aligned),
+        (plain(Op::FusedAdd(Sum::Rounded), DType::F16), odd, aligned),
+        (plain(Op::FusedAdd(Sum::Unrounded), DType::F32), odd, aligned),
+        (plain(Op::Layer, DType::F32), odd, aligned),
+        (plain(Op::Layer, DType::F16), odd, aligned),
+        (plain(Op::Layer, DType::BF16), 4096, Place::default()),
+        (plain(gated(Gate::Silu, 1), DType::F32), odd, aligned),
+        (plain(gated(Gate::Silu, 1), DType::F16), odd, aligned),
+        (plain(gated(Gate::Silu, 33), DType::BF16), 33 * 128, Place::default()),
+        (plain(gated(Gate::Sigmoid, 2), DType::BF16), 2 * 2112, Place::default()),
+        (plain(Op::Gated(Gate::Silu, GateOrder::GateThenNorm, 1), DType::BF16), odd, aligned),
+    ];
     for isa in Isa::available() {
-        for op in [Op::Rms, Op::FusedAdd(Sum::Unrounded), Op::Layer, Op::Gated(Gate::Silu, GateOrder::NormThenGate, 1)]
-        {
-            for (dtype, gap) in [(DType::BF16, 19), (DType::F32, 19), (DType::F32, 0)] {
-                let size = dtype.bits() / 8;
-                let rows = last_level_cache() / (width * size) + 2;
-                let places = Places { out: Place { offset: 0, gap }, ..Places::default() };
-                let config = Config::new(op, dtype);
-                // Few distinct rows, so that making them does not take longer than the test.
-                let few = Call::new(config, 3, width, Places::default());
-                let mut large = Call::large(&few, rows, places);
-                let mut small = few.clone();
-                small.execute(isa);
-                large.execute_on(isa, &Pool::new(NonZero::new(2).unwrap()).unwrap());
-                let expected = small.result().bits();
-                for (row, bits) in large.result().bits().chunks(width * size).enumerate() {
-                    let at = row % 3 * width * size;
-                    assert!(bits == &expected[at..at + width * size], "{} {op:?} {dtype} row {row}", isa.name());
-                }
-                large.result().assert_intact(&(isa.name(), op, dtype));
+        for (config, width, out) in everywhere {
+            let size = config.dtype.bits() / 8;
+            let rows = last_level_cache() / (width * size) + 2;
+            // Few distinct rows, so that making them does not take longer than the test.
+            let mut few = Call::new(config, 4, width, Places::default());
+            // One that f32 cannot sum, and one that begins unlike the rest of it.
+            few.input.set(1, 5, f64::INFINITY);
+            for column in 0..128 {
+                few.input.set(2, column, few.input.get(2, column) + 2000.0);
             }
+            let mut large = Call::large(&few, rows, Places { out, ..Places::default() });
+            few.execute(isa);
+            large.execute_on(isa, &Pool::new(NonZero::new(2).unwrap()).unwrap());
+            for (kind, small, all) in
+                [("result", few.result(), large.result()), ("residual", &few.residual, &large.residual)]
+            {
+                let (expected, bits) = (small.bits(), all.bits());
+                for (row, bits) in bits.chunks(width * size).enumerate() {
+                    let at = row % 4 * width * size;
+                    assert!(bits == &expected[at..at + width * size], "{} {config:?} {kind} row {row}", isa.name());
+                }
+            }
+            large.result().assert_intact(&(isa.name(), config));
         }
     }
 }

@@ -324,6 +324,25 @@ fn moved(value: f32, scale: f32, zero_point: i32, i8_range: usize) -> u8 {
 const POINTS: [(Option<i32>, usize); 6] =
     [(None, 128), (None, 127), (Some(-128), 128), (Some(-3), 127), (Some(90), 128), (Some(127), 127)];
 
+/// The codes of a case under one scale, on every instruction set, against those that `of` gives.
+fn check_fixed(case: &Case, scale: f32, zero_point: Option<i32>, of: impl Fn(f32) -> u8) {
+    let expected: Vec<u8> = case.input.values.iter().map(|&value| of(value)).collect();
+    for isa in Isa::available() {
+        let got = fixed(case, isa, &Serial, scale, zero_point, 0);
+        let wrong = got.iter().zip(&expected).position(|(a, b)| a != b).map(|i| case.input.values[i]);
+        let Case { codes, i8_range, input, .. } = case;
+        assert_eq!(wrong, None, "{} {} {codes} {scale:e} {zero_point:?} {i8_range}", isa.name(), input.dtype);
+    }
+}
+
+/// The same for i8 under every zero point.
+fn check_moved(dtype: DType, scale: f32, rows: usize, width: usize, value: impl Fn(usize, usize) -> f32) {
+    for (zero_point, i8_range) in POINTS {
+        let case = Case { i8_range, ..Case::new(dtype, DType::I8, rows, width, &value) };
+        check_fixed(&case, scale, zero_point, |value| moved(value, scale, zero_point.unwrap_or(0), i8_range));
+    }
+}
+
 /// Ties of i8 that a zero point brings within the codes, and quotients that it brings beyond their ends.
 #[test]
 fn moved_quotients_next_to_ties_have_the_code_of_the_division() {
@@ -334,16 +353,7 @@ fn moved_quotients_next_to_ties_have_the_code_of_the_division() {
         });
         let near: Vec<f32> = near.collect();
         for dtype in [DType::F16, DType::BF16] {
-            for (zero_point, i8_range) in POINTS {
-                let case = Case { i8_range, ..Case::new(dtype, DType::I8, 1, near.len(), |_, c| near[c]) };
-                let of = |&value: &f32| moved(value, scale, zero_point.unwrap_or(0), i8_range);
-                let expected: Vec<u8> = case.input.values.iter().map(of).collect();
-                for isa in Isa::available() {
-                    let got = fixed(&case, isa, &Serial, scale, zero_point, 0);
-                    let wrong = got.iter().zip(&expected).position(|(a, b)| a != b).map(|i| case.input.values[i]);
-                    assert_eq!(wrong, None, "{} {dtype} {scale:e} {zero_point:?} {i8_range}", isa.name());
-                }
-            }
+            check_moved(dtype, scale, 1, near.len(), |_, c| near[c]);
         }
     }
 }
@@ -357,18 +367,8 @@ fn every_number_of_16_bits_is_moved_from_its_quotient() {
         (DType::BF16, |bits| half::bf16::from_bits(bits).to_f32()),
     ] {
         for scale in [0.37, 3.0 / 448.0, 1e3] {
-            for (zero_point, i8_range) in POINTS {
-                // In their order, and in another that mixes numbers of all kinds.
-                let value = |r: usize, c: usize| number(if r == 0 { c as u16 } else { bits(c) });
-                let case = Case { i8_range, ..Case::new(dtype, DType::I8, 2, 1 << 16, value) };
-                let of = |&value: &f32| moved(value, scale, zero_point.unwrap_or(0), i8_range);
-                let expected: Vec<u8> = case.input.values.iter().map(of).collect();
-                for isa in Isa::available() {
-                    let got = fixed(&case, isa, &Serial, scale, zero_point, 0);
-                    let wrong = got.iter().zip(&expected).position(|(a, b)| a != b).map(|i| case.input.values[i]);
-                    assert_eq!(wrong, None, "{} {dtype} {scale:e} {zero_point:?} {i8_range}", isa.name());
-                }
-            }
+            // In their order, and in another that mixes numbers of all kinds.
+            check_moved(dtype, scale, 2, 1 << 16, |r, c| number(if r == 0 { c as u16 } else { bits(c) }));
         }
     }
 }
@@ -379,27 +379,44 @@ fn every_number_of_16_bits_is_moved_from_its_quotient() {
 fn quotients_next_to_ties_have_the_code_of_the_division() {
     for scale in scales_of_every_kind(600) {
         for codes in CODES {
-            let ties = (0..=255_u8).filter(|&bits| number(codes, bits).is_finite()).map(|bits| number(codes, bits));
-            let mut sorted: Vec<f32> = ties.collect();
-            sorted.sort_by(f32::total_cmp);
-            let middles = sorted.windows(2).map(|w| (w[0] + w[1]) / 2.0);
-            let near = middles.flat_map(|tie| {
+            let near = ties(codes).into_iter().flat_map(|tie| {
                 let x = (f64::from(tie) * f64::from(scale)) as f32;
                 [x, x.next_up(), x.next_down(), x.next_up().next_up(), x.next_down().next_down()]
             });
             let near: Vec<f32> = near.collect();
             for dtype in DTYPES {
                 let case = Case::new(dtype, codes, 1, near.len(), |_, c| near[c]);
-                let values = &case.input.values;
-                let expected: Vec<u8> = values.iter().map(|&value| code_of(codes, value, scale)).collect();
-                for isa in Isa::available() {
-                    let got = fixed(&case, isa, &Serial, scale, None, 0);
-                    let wrong = got.iter().zip(&expected).position(|(a, b)| a != b);
-                    let context =
-                        || format!("{} {dtype} {codes} {scale:e}: {:?}", isa.name(), wrong.map(|i| values[i]));
-                    assert!(wrong.is_none(), "{}", context());
-                }
+                check_fixed(&case, scale, None, |value| code_of(codes, value, scale));
             }
+        }
+    }
+}
+
+/// The middles between neighbouring codes.
+fn ties(codes: DType) -> Vec<f32> {
+    let finite = (0..=255_u8).map(|bits| number(codes, bits)).filter(|number| number.is_finite());
+    let mut sorted: Vec<f32> = finite.collect();
+    sorted.sort_by(f32::total_cmp);
+    sorted.windows(2).map(|w| (w[0] + w[1]) / 2.0).collect()
+}
+
+/// Lines of numbers that are all about as many units of f32 from a tie, and some in which one is next to one: a single product makes
+/// the codes of a line unless it comes too near.
+#[test]
+fn single_products_have_the_code_of_the_division_at_every_distance_from_a_tie() {
+    for scale in scales_of_every_kind(160) {
+        for codes in [DType::F8E4M3, DType::F8E5M2] {
+            let ties = ties(codes);
+            let beside = |i: usize, units: u32| {
+                let x = (f64::from(ties[i % ties.len()]) * f64::from(scale)) as f32;
+                let step = if i.is_multiple_of(2) { f32::next_up } else { f32::next_down };
+                (0..units).fold(x, |x, _| step(x))
+            };
+            let value = |row: usize, c: usize| {
+                beside(c, if row == 12 { 40 * u32::from(!c.is_multiple_of(97)) } else { row as u32 })
+            };
+            let case = Case::new(DType::F32, codes, 13, 2 * ties.len() + 1, value);
+            check_fixed(&case, scale, None, |value| code_of(codes, value, scale));
         }
     }
 }
@@ -416,15 +433,7 @@ fn every_number_of_16_bits_has_the_code_of_its_quotient() {
             for (codes, scale) in CODES.into_iter().flat_map(|codes| [1.0, 0.37, 3.0 / 448.0, 1e3].map(|s| (codes, s)))
             {
                 let case = Case::new(dtype, codes, 1, 1 << 16, |_, c| number(dtype, (c as u16).wrapping_mul(step)));
-                let expected: Vec<u8> = case.input.values.iter().map(|&value| code_of(codes, value, scale)).collect();
-                for isa in Isa::available() {
-                    let got = fixed(&case, isa, &Serial, scale, None, 0);
-                    let wrong = got.iter().zip(&expected).position(|(a, b)| a != b);
-                    let context = || {
-                        format!("{} {dtype} {codes} {scale:e}: {:?}", isa.name(), wrong.map(|i| case.input.values[i]))
-                    };
-                    assert!(wrong.is_none(), "{}", context());
-                }
+                check_fixed(&case, scale, None, |value| code_of(codes, value, scale));
             }
         }
     }

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use opweave_tensor::DType;
 
 use super::table::{CodeTable, shifts};
-use super::{CodeKind, E4M3, E4M3_SHIFT, E5M2, E5M2_SHIFT, Float8, I8_RANGE, prescale, round_and_rebias};
+use super::{CodeKind, E4M3, E4M3_SHIFT, E5M2, E5M2_SHIFT, Float8, I8_RANGE, NEAR_A_TIE, prescale, round_and_rebias};
 
 /// The values of sixteen codes.
 ///
@@ -95,6 +95,78 @@ pub(in crate::simd) unsafe fn narrow_bounded_line(kind: CodeKind, v: [__m512; 4]
             _mm512_packus_epi16(_mm512_packus_epi32(a, b), _mm512_packus_epi32(c, d))
         };
         in_order(bytes)
+    }
+}
+
+/// The codes of f8 of four vectors of numbers, given with [`super::whole_prescale`]; `None` where one of them may be next to a tie.
+///
+/// # Safety
+/// - The processor has AVX-512 F and BW.
+#[inline(always)]
+pub(in crate::simd) unsafe fn narrow_apart_line(kind: CodeKind, v: [__m512; 4]) -> Option<__m512i> {
+    // SAFETY: the caller's clause.
+    unsafe {
+        match kind {
+            CodeKind::F8E4M3 => apart_line::<E4M3_SHIFT, { E4M3_SHIFT - 16 }>(v),
+            CodeKind::F8E5M2 => apart_line::<E5M2_SHIFT, { E5M2_SHIFT - 16 }>(v),
+            CodeKind::I8 => None,
+        }
+    }
+}
+
+/// # Safety
+/// - The processor has AVX-512 F and BW.
+#[inline(always)]
+unsafe fn apart_line<const SHIFT: u32, const WORD_SHIFT: u32>(v: [__m512; 4]) -> Option<__m512i> {
+    const ODD: [i16; 32] = {
+        let mut odd = [0; 32];
+        let mut i = 0;
+        while i < 32 {
+            odd[i] = 2 * i as i16 + 1;
+            i += 1;
+        }
+        odd
+    };
+    // SAFETY: the caller's clause; the table holds 32 words.
+    unsafe {
+        // Half a code, so that what is beyond a tie carries, and the units before it that are in doubt.
+        let half = _mm512_set1_epi32(((1 << (SHIFT - 1)) + NEAR_A_TIE) as i32);
+        let sums = [
+            _mm512_add_epi32(_mm512_castps_si512(v[0]), half),
+            _mm512_add_epi32(_mm512_castps_si512(v[1]), half),
+            _mm512_add_epi32(_mm512_castps_si512(v[2]), half),
+            _mm512_add_epi32(_mm512_castps_si512(v[3]), half),
+        ];
+        // What is behind the carry: next to a tie it has just begun, or is about to.
+        let behind = _mm512_set1_epi32((1 << SHIFT) - 1);
+        let first = _mm512_min_epu32(_mm512_and_si512(sums[0], behind), _mm512_and_si512(sums[1], behind));
+        let second = _mm512_min_epu32(_mm512_and_si512(sums[2], behind), _mm512_and_si512(sums[3], behind));
+        let doubt = _mm512_set1_epi32(2 * NEAR_A_TIE as i32);
+        if _mm512_cmplt_epu32_mask(_mm512_min_epu32(first, second), doubt) != 0 {
+            return None;
+        }
+        let odd = _mm512_loadu_si512(ODD.as_ptr().cast());
+        let words = [
+            code_words::<WORD_SHIFT>(_mm512_permutex2var_epi16(sums[0], odd, sums[1])),
+            code_words::<WORD_SHIFT>(_mm512_permutex2var_epi16(sums[2], odd, sums[3])),
+        ];
+        // Packing takes quarters of both in turns.
+        let order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
+        Some(_mm512_permutexvar_epi64(order, _mm512_packs_epi16(words[0], words[1])))
+    }
+}
+
+/// Upper words of sums, brought to codes as signed numbers: what is above a code's own seven bits is the sign.
+///
+/// # Safety
+/// - The processor has AVX-512 F and BW.
+#[inline(always)]
+unsafe fn code_words<const SHIFT: u32>(words: __m512i) -> __m512i {
+    // SAFETY: the caller's clause.
+    unsafe {
+        // The upper half of the sign's shift is all sign: nothing is left between it and a code.
+        let (code, sign) = (_mm512_srli_epi16::<SHIFT>(words), _mm512_srai_epi16::<8>(words));
+        _mm512_ternarylogic_epi32::<0xca>(_mm512_set1_epi16(0x7f), code, sign)
     }
 }
 

@@ -99,6 +99,20 @@ pub const fn prescale(kind: CodeKind) -> f32 {
     }
 }
 
+/// The power of two that brings the smallest number of a code to the same bit of an f32: the bits of a product with it go on to be
+/// those of the code, subnormal ones too.
+pub const fn whole_prescale(kind: CodeKind) -> f32 {
+    match kind {
+        CodeKind::F8E4M3 => f32::from_bits((127 - 120) << 23),
+        CodeKind::F8E5M2 => f32::from_bits((127 - 112) << 23),
+        CodeKind::I8 => 1.0,
+    }
+}
+
+/// How many units of f32 a product of [`whole_prescale`] may be beside a tie and yet be taken for one. It is within two units of the
+/// quotient: one for the rounded reciprocal, and half a unit for each rounding.
+pub(in crate::simd) const NEAR_A_TIE: u32 = 4;
+
 /// Numbers that convert to i8.
 const I8_RANGE: (f32, f32) = (-128.0, 127.0);
 

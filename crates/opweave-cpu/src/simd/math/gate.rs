@@ -5,7 +5,7 @@
 
 use super::exp::{exp_16, exp_normal, exp_parts};
 use super::rare::Rare;
-use crate::simd::Simd;
+use crate::simd::{Elem, Simd};
 
 /// Up to here `e^-z` and `e^z` are normal numbers.
 pub(super) const USUAL: f32 = 87.0;
@@ -44,8 +44,28 @@ pub fn times_sigmoid_16<S: Simd>(s: S, y: S::F32, z: S::F32) -> S::F32 {
 /// f32, but no more than a hundredth of a place of the smallest number of 16 bits.
 #[inline(always)]
 pub fn times_silu_16<S: Simd>(s: S, y: S::F32, z: S::F32) -> S::F32 {
-    let result = s.mul(s.div(y, s.add(exp_16::<S, true>(s, z, -1.0), s.splat(1.0))), z);
+    let result = usual_silu_16(s, y, z);
     if s.all_below(z, USUAL) { result } else { Rare::Silu16.repair(s, y, z, result) }
+}
+
+/// [`times_silu_16`] of two vectors, where `z` are the elements at `at`: one look at all of them.
+///
+/// # Safety
+/// - `at` is valid for reading twice `S::LANES` elements.
+#[inline(always)]
+pub unsafe fn times_silu_16_pair<S: Simd, T: Elem>(s: S, y: [S::F32; 2], z: [S::F32; 2], at: *const T) -> [S::F32; 2] {
+    let results = [usual_silu_16(s, y[0], z[0]), usual_silu_16(s, y[1], z[1])];
+    // SAFETY: the caller's clause.
+    if unsafe { T::pair_below(s, at, z, USUAL) } {
+        return results;
+    }
+    [Rare::Silu16.repair(s, y[0], z[0], results[0]), Rare::Silu16.repair(s, y[1], z[1], results[1])]
+}
+
+/// What the short way gives.
+#[inline(always)]
+fn usual_silu_16<S: Simd>(s: S, y: S::F32, z: S::F32) -> S::F32 {
+    s.mul(s.div(y, s.add(exp_16::<S, true>(s, z, -1.0), s.splat(1.0))), z)
 }
 
 /// Below this, `x e^x` times the largest number is nearer to 0 than to the smallest.

@@ -34,7 +34,7 @@ mod tanh;
 
 pub use erf::{erf, times_gelu, times_gelu_16};
 pub use exp::{exp, shifter, times_exp, times_exp_16};
-pub use gate::{sigmoid, times_sigmoid, times_sigmoid_16, times_silu, times_silu_16};
+pub use gate::{sigmoid, times_sigmoid, times_sigmoid_16, times_silu, times_silu_16, times_silu_16_pair};
 pub use gelu_tanh::{times_gelu_tanh, times_gelu_tanh_16};
 pub use tanh::tanh;
 
