@@ -110,8 +110,8 @@ fn turn_ratios(base: &Measurement, ours: &Measurement, turns: u32) -> Vec<f64> {
     for (base, ours) in rounds(base).iter().zip(&rounds(ours)) {
         let parts = (turns as usize).min(base.len()).min(ours.len()) as u64;
         for part in 0..parts {
-            let median = |samples: &[f64]| stats::median(Share { part, parts }.slice(samples)).unwrap_or(f64::NAN);
-            ratios.push(median(base) / median(ours));
+            let middle = |samples: &[f64]| stats::interquartile_mean(Share { part, parts }.slice(samples));
+            ratios.push(middle(base).unwrap_or(f64::NAN) / middle(ours).unwrap_or(f64::NAN));
         }
     }
     ratios

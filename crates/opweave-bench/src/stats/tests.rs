@@ -72,3 +72,21 @@ proptest! {
         prop_assert_eq!(forward, Summary::of(&samples).unwrap());
     }
 }
+
+#[test]
+fn the_mean_of_the_middle_half_is_deaf_to_outliers_and_finer_than_a_tick() {
+    assert_eq!(interquartile_mean(&[7.0]).unwrap(), 7.0);
+    assert_eq!(interquartile_mean(&[1e6, 1.0, 3.0, 5.0]).unwrap(), 4.0);
+    assert_eq!(interquartile_mean(&[0.0, 1e9, 2.0, 4.0, 3.0, 1.0, 5.0, 1e9]).unwrap(), 3.5);
+    assert!(interquartile_mean(&[]).is_err() && interquartile_mean(&[1.0, f64::NAN]).is_err());
+    // A tick of 32 ns in calls of 1.62 and 1.625 us: medians are a tick apart or none, the truth is 5 ns.
+    let ticked = |us: f64| -> Vec<f64> {
+        let jitter = |i: usize| (i * 37 % 100) as f64 * 1e-3 - 0.05;
+        (0..100).map(|i| ((us + jitter(i)) / 0.032).round() * 0.032).collect()
+    };
+    let (a, b) = (ticked(1.62), ticked(1.625));
+    let apart = interquartile_mean(&b).unwrap() - interquartile_mean(&a).unwrap();
+    assert!((apart - 0.005).abs() < 0.003, "{apart}");
+    let medians = median(&b).unwrap() - median(&a).unwrap();
+    assert!(medians == 0.0 || medians > 0.03, "{medians}");
+}
