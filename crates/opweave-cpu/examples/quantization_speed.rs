@@ -61,8 +61,8 @@ fn compare(name: &str, isa: Isa, pool: &dyn Parallel, dtype: DType, rows: usize,
     let (a, b, scales) = (buffer(dtype, traffic), buffer(dtype, traffic), buffer(DType::F32, rows * 8));
     let (input, out, scale) = (a.data(), b.data(), scales.data());
     let view = |data| Rows { data, stride: width as isize };
-    // As the kernels do, which look at the codes that they write.
-    let stream = elements >= last_level_cache();
+    // As the kernels do, which look at all that they read and write.
+    let stream = traffic >= last_level_cache();
     let half = traffic / 2;
     let dynamic = |codes| DynamicCall {
         rows,

@@ -3,7 +3,7 @@
 
 //! Rows that are moved as they are.
 
-use crate::memory::CACHE_LINE;
+use crate::memory::{CACHE_LINE, prefetch_step};
 use crate::simd::Simd;
 
 /// Copies `bytes` bytes; with `stream` past the caches, and then the lines at `next`, as far along, are asked for.
@@ -25,9 +25,7 @@ pub(crate) unsafe fn copy<S: Simd>(s: S, from: *const u8, to: *mut u8, bytes: us
         let mut at = head;
         // Four vectors are whole lines on every instruction set here, read before they are written.
         while at + 4 * vector <= bytes {
-            for line in (0..4 * vector).step_by(CACHE_LINE) {
-                s.prefetch(next.wrapping_add(at + line));
-            }
+            prefetch_step(s, next.wrapping_add(at), 4 * vector);
             let mut four = [s.splat(0.0); 4];
             for (k, v) in four.iter_mut().enumerate() {
                 *v = s.load_f32(from.add(at + k * vector).cast());

@@ -89,6 +89,41 @@ pub(crate) unsafe fn store_two<S: Simd, T: Elem>(s: S, p: *mut T, v: [S::F32; 2]
     unsafe { if stream { T::store_pair::<S, true>(s, p, v) } else { T::store_pair::<S, false>(s, p, v) } }
 }
 
+/// Bytes of a page, within which processors fetch by themselves.
+const PAGE: usize = 4 << 10;
+
+/// Asks for `bytes` bytes at `p`, which may be any address, at one of the steps of that size in which a loop goes over what will be read.
+///
+/// Where [`Simd::follows_pages`], that is a line of the first quarter of the page, so that the steps over a page ask for that quarter.
+#[inline(always)]
+pub(crate) fn prefetch_step<S: Simd>(s: S, p: *const u8, bytes: usize) {
+    if s.follows_pages() {
+        if let Some(line) = line_to_begin(p, bytes) {
+            s.prefetch(line);
+        }
+        return;
+    }
+    for line in (0..bytes).step_by(CACHE_LINE) {
+        s.prefetch(p.wrapping_add(line));
+    }
+}
+
+/// The line of the first quarter of `p`'s page whose turn it is at a step of `bytes` bytes, if it is that of one.
+#[inline(always)]
+fn line_to_begin(p: *const u8, bytes: usize) -> Option<*const u8> {
+    let within = p as usize % PAGE;
+    (within % (4 * CACHE_LINE) < bytes).then(|| p.wrapping_sub(within - within / 4))
+}
+
+/// [`prefetch_step`] of what lies so far behind `p` that it is on another page, where the processor begins no page in time by itself but goes on with
+/// one that was begun. Elsewhere nothing is asked for.
+#[inline(always)]
+pub(crate) fn begin_pages<S: Simd>(s: S, p: *const u8, bytes: usize) {
+    if s.follows_pages() {
+        prefetch_step(s, p.wrapping_add(2 * PAGE), bytes);
+    }
+}
+
 /// Asks for the lines of two vectors of `T` at `p`, which may be any address.
 #[inline(always)]
 pub(crate) fn prefetch_two<S: Simd, T>(s: S, p: *const T) {
@@ -106,5 +141,23 @@ pub(crate) fn prefetch_half<S: Simd, T>(s: S, p: *const T, i: usize) {
     // Two vectors are two lines at most.
     if (i / 2 * size_of::<T>()).is_multiple_of(CACHE_LINE) {
         s.prefetch(p.wrapping_add(i / 2).cast());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_steps_over_a_page_ask_for_each_line_of_its_first_quarter_once() {
+        for bytes in [CACHE_LINE, 2 * CACHE_LINE, 4 * CACHE_LINE] {
+            // Rows begin anywhere in a line, and their steps then do too.
+            for start in [0, 2, 32, 60] {
+                let page = std::ptr::without_provenance::<u8>(7 * PAGE);
+                let steps = (start..PAGE).step_by(bytes).filter_map(|at| line_to_begin(page.wrapping_add(at), bytes));
+                let lines: Vec<usize> = steps.map(|line| (line as usize - 7 * PAGE) / CACHE_LINE).collect();
+                assert_eq!(lines, (0..PAGE / 4 / CACHE_LINE).collect::<Vec<_>>(), "steps of {bytes} from {start}");
+            }
+        }
     }
 }

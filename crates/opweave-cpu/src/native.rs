@@ -34,7 +34,7 @@ const VARIANTS: &[Variant] = &[
     Variant {
         name: "avx512",
         priority: 300,
-        features: &["avx2", "avx512bf16", "avx512bw", "avx512dq", "avx512f", "avx512vl", "f16c", "fma"],
+        features: &["avx2", "avx512bw", "avx512dq", "avx512f", "avx512vl", "avx512vnni", "f16c", "fma"],
         isa: Isa::avx512,
     },
     Variant { name: "avx2", priority: 200, features: &["avx2", "f16c", "fma"], isa: Isa::avx2 },

@@ -14,7 +14,7 @@ use half::{bf16, f16};
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
-use crate::memory::{is_vector_aligned, load_some, prefetch_two, store_some, store_two, streams};
+use crate::memory::{is_vector_aligned, load_some, prefetch_step, store_some, store_two, streams};
 use crate::rows::{RowKernel, Rows, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
 use function::{Activation, Gelu, GeluTanh, Silu};
@@ -136,8 +136,8 @@ impl<T: Elem, A: Activation> Product<T, A> {
             let mut i = 0;
             while i + 2 * S::LANES <= width {
                 if stream {
-                    prefetch_two::<S, T>(s, next_gate.wrapping_add(i));
-                    prefetch_two::<S, T>(s, next_up.wrapping_add(i));
+                    prefetch_step(s, next_gate.wrapping_add(i).cast(), 2 * S::LANES * size_of::<T>());
+                    prefetch_step(s, next_up.wrapping_add(i).cast(), 2 * S::LANES * size_of::<T>());
                 }
                 let (z, y) = (T::load_pair(s, gate.add(i)), T::load_pair(s, up.add(i)));
                 let v = [times::<S, T, A, ROUND>(s, y[0], z[0]), times::<S, T, A, ROUND>(s, y[1], z[1])];

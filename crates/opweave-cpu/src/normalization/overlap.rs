@@ -10,7 +10,7 @@
 use opweave_tensor::DType;
 
 use super::SUM_BLOCK;
-use crate::memory::CACHE_LINE;
+use crate::memory::prefetch_step;
 use crate::rows::Rows;
 use crate::simd::{Elem, MAX_LANES, Simd};
 
@@ -88,10 +88,7 @@ impl Ahead {
     /// Asks for four vectors of `T` that far after `p`.
     #[inline(always)]
     pub(super) fn fetch_four<S: Simd, T>(self, s: S, p: *const T) {
-        let p = p.cast::<u8>().wrapping_add(self.0);
-        for line in 0..const { (4 * S::LANES * size_of::<T>()).div_ceil(CACHE_LINE) } {
-            s.prefetch(p.wrapping_add(line * CACHE_LINE));
-        }
+        prefetch_step(s, p.cast::<u8>().wrapping_add(self.0), 4 * S::LANES * size_of::<T>());
     }
 }
 

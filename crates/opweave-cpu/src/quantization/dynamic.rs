@@ -58,7 +58,8 @@ unsafe fn with<T: Activation, C: Code + Elem>(isa: Isa, pool: &dyn Parallel, cal
     let kernel = Body::<T, C> {
         call: *call,
         lowest: -(call.i8_range as f32),
-        stream: exceeds_caches(call.rows, call.width),
+        // What is read passes through the caches too.
+        stream: exceeds_caches(call.rows, call.width * (size_of::<T>() + 1)),
         types: PhantomData,
     };
     // SAFETY: the caller's clauses.

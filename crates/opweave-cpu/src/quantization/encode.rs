@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 use super::magnitude::Activation;
 use super::product::Product;
-use crate::memory::{CACHE_LINE, is_vector_aligned};
+use crate::memory::{CACHE_LINE, is_vector_aligned, prefetch_step};
 use crate::simd::{Code, CodeKind, CodeTable, Elem, Simd, SimdOp};
 
 /// What turns a number into a code.
@@ -354,9 +354,7 @@ impl<T> Row<T> {
     #[inline(always)]
     fn prefetch<S: Simd>(&self, s: S, i: usize, stream: bool) {
         if stream {
-            for line in 0..self.lines {
-                s.prefetch(self.next.cast::<u8>().wrapping_add(i * self.lines + line * CACHE_LINE));
-            }
+            prefetch_step(s, self.next.cast::<u8>().wrapping_add(i * self.lines), self.lines * CACHE_LINE);
         }
     }
 }

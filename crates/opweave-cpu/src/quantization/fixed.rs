@@ -84,7 +84,8 @@ unsafe fn with<T: Activation, C: Code + Elem>(isa: Isa, pool: &dyn Parallel, cal
         } else {
             largest_code(call.codes)
         },
-        stream: exceeds_caches(rows, width),
+        // What is read passes through the caches too.
+        stream: exceeds_caches(rows, width * (size_of::<T>() + 1)),
         types: PhantomData,
     };
     // SAFETY: the caller's clauses: block `i` is columns of row `i / blocks`.
@@ -119,8 +120,8 @@ impl<T: Activation, C: Code + Elem> RowKernel for Body<T, C> {
             // SAFETY: the trait's clause: `column..column + width` are columns of a row of the call. A fence follows.
             unsafe {
                 let from = self.input.row::<T>(row).cast_const().add(column);
-                // Where products are likely to do, they are worth a look at the numbers.
-                let bounds = if T::NARROW { Bounds::Quotient(self.most) } else { Bounds::Known(false) };
+                // Products are worth a look at the numbers.
+                let bounds = Bounds::Quotient(self.most);
                 let next = from.wrapping_byte_add(AHEAD);
                 let part = Row { width, bounds, stream: self.stream, next, lines: size_of::<T>() };
                 encode::<S, T, C, true>(s, from, self.out.row::<C>(row).add(column), self.coding, table.as_ref(), part);

@@ -19,7 +19,7 @@ use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
 use crate::indices::{Indices, inside};
-use crate::memory::CACHE_LINE;
+use crate::memory::{CACHE_LINE, begin_pages};
 use crate::normalization::{Columns, Statistic};
 use crate::rows::{RowKernel, for_each_row};
 use crate::simd::{Elem, Isa, Simd};
@@ -186,7 +186,11 @@ impl<T: Elem> Body<T> {
     ) {
         for head in group {
             // SAFETY: the caller's clause.
-            unsafe { self.turn(s, first.offset(head as isize * heads.head_stride), Bare, angles) };
+            unsafe {
+                let x = first.offset(head as isize * heads.head_stride);
+                begin_pages(s, x.cast(), self.call.head_dim * size_of::<T>());
+                self.turn(s, x, Bare, angles);
+            }
         }
     }
 

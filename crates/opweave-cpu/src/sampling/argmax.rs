@@ -15,6 +15,7 @@ use half::{bf16, f16};
 use opweave_device::cpu::Parallel;
 use opweave_tensor::DType;
 
+use crate::memory::begin_pages;
 use crate::rows::{RowKernel, Rows, for_each_row, parts_of_a_row};
 use crate::simd::{Elem, Isa, Simd};
 
@@ -204,6 +205,7 @@ unsafe fn largest_of<S: Simd, T: Elem, const CHECK: bool>(s: S, p: *const T, col
     // SAFETY: the caller's clause, by the loops' bounds.
     unsafe {
         while i + 4 * S::LANES <= end {
+            begin_pages(s, p.add(i).cast(), 4 * S::LANES * size_of::<T>());
             let v: [S::F32; 4] = [
                 T::load(s, p.add(i)),
                 T::load(s, p.add(i + S::LANES)),

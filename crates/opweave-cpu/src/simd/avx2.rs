@@ -12,14 +12,16 @@ use super::{Code, CodeTable, Elem, MAX_LANES, Simd, SimdOp};
 
 /// The proof that this processor has AVX2, FMA and F16C, and that the operating system saves their registers.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2(());
+pub struct Avx2 {
+    follows_pages: bool,
+}
 
 impl Avx2 {
     /// The token, if this processor has the instructions.
     pub fn detect() -> Option<Avx2> {
         let all =
             is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
-        all.then_some(Avx2(()))
+        all.then(|| Avx2 { follows_pages: super::isa::follows_pages() })
     }
 }
 
@@ -515,5 +517,10 @@ impl Simd for Avx2 {
     fn prefetch(self, p: *const u8) {
         // SAFETY: a prefetch of any address is harmless; SSE is part of x86-64.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
+    }
+
+    #[inline(always)]
+    fn follows_pages(self) -> bool {
+        self.follows_pages
     }
 }

@@ -7,26 +7,38 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
+use super::avx512_bf16::{rounded_lanes, rounded_lanes_pair, rounded_one, rounded_pair, widened, widened_pair};
 use super::code::avx512 as code;
 use super::{Code, CodeTable, Elem, MAX_LANES, Simd, SimdOp};
 
-/// The proof that this processor has AVX-512 F, BW, DQ, VL, VNNI and BF16 besides AVX2, FMA and F16C, and that the operating system
+/// The proof that this processor has AVX-512 F, BW, DQ, VL and VNNI besides AVX2, FMA and F16C, and that the operating system
 /// saves their registers.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512(());
+pub struct Avx512 {
+    /// Whether it has BF16 too, and so rounds to it in one instruction.
+    converts: bool,
+    follows_pages: bool,
+}
 
 impl Avx512 {
     /// The token, if this processor has the instructions.
     pub fn detect() -> Option<Avx512> {
         let all = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bf16")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
-            // Every processor with BF16 has it.
             && is_x86_feature_detected!("avx512vnni")
             && super::Avx2::detect().is_some();
-        all.then_some(Avx512(()))
+        all.then(|| Avx512 {
+            converts: is_x86_feature_detected!("avx512bf16"),
+            follows_pages: super::isa::follows_pages(),
+        })
+    }
+
+    /// A token that rounds to bf16 as a processor without BF16 has to.
+    #[cfg(test)]
+    pub(super) fn without_conversion() -> Option<Avx512> {
+        Avx512::detect().map(|token| Avx512 { converts: false, ..token })
     }
 }
 
@@ -68,119 +80,6 @@ const POWERS: [i32; LANES] = {
 /// The numbers of four bits.
 const NIBBLES: [f32; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
 
-/// Rounds each 32-bit lane to bf16, left in the lane's upper half with anything below it: with integers, for every number.
-///
-/// # Safety
-/// - The processor has AVX-512 F.
-#[inline(always)]
-unsafe fn rounded(v: __m512) -> __m512i {
-    // SAFETY: the caller's clause.
-    unsafe {
-        let bits = _mm512_castps_si512(v);
-        let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
-        let carried = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
-        // Rounding could carry a NaN to infinity or zero; with the quiet bit set instead it stays one.
-        let unordered = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(v, v);
-        _mm512_mask_or_epi32(carried, unordered, bits, _mm512_set1_epi32(0x40_0000))
-    }
-}
-
-/// Lanes that the processor's own conversion to bf16 would take for zero: those below the normal range.
-///
-/// # Safety
-/// - The processor has AVX-512 F and DQ.
-#[inline(always)]
-unsafe fn subnormal(v: __m512) -> u16 {
-    // SAFETY: the caller's clause.
-    unsafe { _mm512_fpclass_ps_mask::<0x20>(v) }
-}
-
-/// Rounds a vector to bf16.
-///
-/// # Safety
-/// - The processor has AVX-512 F, BW, DQ, VL and BF16.
-#[inline(always)]
-unsafe fn rounded_one(v: __m512) -> __m256i {
-    // SAFETY: the caller's clause; both types are 256 bits.
-    unsafe {
-        if subnormal(v) != 0 {
-            return rounded_subnormal(v);
-        }
-        std::mem::transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(v))
-    }
-}
-
-/// Rounds two vectors to bf16 at once: the even elements of the result from `even`, the odd ones from `odd`.
-///
-/// # Safety
-/// - The processor has AVX-512 F, BW, DQ, VL and BF16.
-#[inline(always)]
-unsafe fn rounded_pair(even: __m512, odd: __m512) -> __m512i {
-    // SAFETY: the caller's clause; both types are 512 bits, and the table holds as many.
-    unsafe {
-        if subnormal(even) | subnormal(odd) != 0 {
-            return rounded_subnormal_pair(even, odd);
-        }
-        // All of the even ones come out before all of the odd ones.
-        let halves = std::mem::transmute::<__m512bh, __m512i>(_mm512_cvtne2ps_pbh(odd, even));
-        _mm512_permutexvar_epi16(_mm512_loadu_si512(ALTERNATELY.as_ptr().cast()), halves)
-    }
-}
-
-/// Elements of two halves in turns.
-const ALTERNATELY: [i16; 2 * LANES] = {
-    let mut order = [0; 2 * LANES];
-    let mut i = 0;
-    while i < 2 * LANES {
-        order[i] = (i / 2 + i % 2 * LANES) as i16;
-        i += 1;
-    }
-    order
-};
-
-/// [`rounded_one`] where there is a number below the normal range: apart, so that loops stay short.
-#[cold]
-#[inline(never)]
-#[target_feature(enable = "avx512f")]
-fn rounded_subnormal(v: __m512) -> __m256i {
-    // SAFETY: this function's own feature.
-    let bits = unsafe { rounded(v) };
-    _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(bits))
-}
-
-/// [`rounded_pair`] likewise.
-#[cold]
-#[inline(never)]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn rounded_subnormal_pair(even: __m512, odd: __m512) -> __m512i {
-    // SAFETY: this function's own features.
-    let (even, odd) = unsafe { (rounded(even), rounded(odd)) };
-    _mm512_mask_blend_epi16(0xaaaa_aaaa, _mm512_srli_epi32::<16>(even), odd)
-}
-
-/// Sixteen bf16, widened.
-///
-/// # Safety
-/// - The processor has AVX-512 F.
-#[inline(always)]
-unsafe fn widened(bits: __m256i) -> __m512 {
-    // SAFETY: the caller's clause.
-    unsafe { _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(bits))) }
-}
-
-/// The even and the odd elements, widened.
-///
-/// # Safety
-/// - The processor has AVX-512 F.
-#[inline(always)]
-unsafe fn widened_pair(bits: __m512i) -> [__m512; 2] {
-    // SAFETY: the caller's clause.
-    unsafe {
-        let odd = _mm512_and_si512(bits, _mm512_set1_epi32(0xffff_0000_u32 as i32));
-        [_mm512_castsi512_ps(_mm512_slli_epi32::<16>(bits)), _mm512_castsi512_ps(odd)]
-    }
-}
-
 /// Writes 64 bytes; with `STREAM`, past the caches, `p` being aligned to 32.
 ///
 /// # Safety
@@ -216,7 +115,7 @@ impl Simd for Avx512 {
 
     #[inline]
     fn run<O: SimdOp>(self, op: O) -> O::Output {
-        #[target_feature(enable = "avx512f,avx512bf16,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
         #[inline(never)]
         fn enter<O: SimdOp>(s: Avx512, op: O) -> O::Output {
             op.eval(s)
@@ -417,7 +316,7 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn round_bf16(self, a: __m512) -> __m512 {
         // SAFETY: `self` proves the features.
-        unsafe { widened(rounded_one(a)) }
+        unsafe { rounded_lanes(self.converts, a) }
     }
 
     #[inline(always)]
@@ -459,7 +358,7 @@ impl Simd for Avx512 {
         // SAFETY: `self` proves AVX-512 F; the caller's clause: LANES elements of two bytes are writable, aligned if
         // streamed.
         unsafe {
-            let bits = rounded_one(v);
+            let bits = rounded_one(self.converts, v);
             if STREAM { _mm256_stream_si256(p.cast(), bits) } else { _mm256_storeu_si256(p.cast(), bits) }
         }
     }
@@ -474,13 +373,13 @@ impl Simd for Avx512 {
     unsafe fn store_bf16_pair<const STREAM: bool>(self, p: *mut bf16, v: [__m512; 2]) {
         // SAFETY: `self` proves the features; the caller's clause: twice LANES elements of two bytes are writable, aligned
         // to LANES of them if streamed.
-        unsafe { store_line::<STREAM>(p.cast(), rounded_pair(v[0], v[1])) }
+        unsafe { store_line::<STREAM>(p.cast(), rounded_pair(self.converts, v[0], v[1])) }
     }
 
     #[inline(always)]
     fn round_bf16_pair(self, v: [__m512; 2]) -> [__m512; 2] {
         // SAFETY: `self` proves the features.
-        unsafe { widened_pair(rounded_pair(v[0], v[1])) }
+        unsafe { rounded_lanes_pair(self.converts, v[0], v[1]) }
     }
 
     #[inline(always)]
@@ -707,5 +606,10 @@ impl Simd for Avx512 {
     fn prefetch(self, p: *const u8) {
         // SAFETY: a prefetch of any address is harmless; SSE is part of x86-64.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
+    }
+
+    #[inline(always)]
+    fn follows_pages(self) -> bool {
+        self.follows_pages
     }
 }

@@ -15,7 +15,7 @@ pub enum Isa {
     /// AVX2, FMA and F16C.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// AVX-512 F, BW, DQ, VL and BF16.
+    /// AVX-512 F, BW, DQ, VL and VNNI.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }
@@ -32,7 +32,7 @@ impl Isa {
         return None;
     }
 
-    /// AVX-512 F, BW, DQ, VL and BF16, if this host has them.
+    /// AVX-512 F, BW, DQ, VL and VNNI, if this host has them.
     pub fn avx512() -> Option<Isa> {
         #[cfg(target_arch = "x86_64")]
         return Avx512::detect().map(Isa::Avx512);
@@ -72,6 +72,13 @@ impl Isa {
             Isa::Avx512(s) => s.run(op),
         }
     }
+}
+
+/// What [`Simd::follows_pages`] answers here: so it was measured on a processor of Intel's. Others were not asked, or do not.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn follows_pages() -> bool {
+    let vendor = std::arch::x86_64::__cpuid(0);
+    [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
 }
 
 /// Taken when the processor does not describe its caches: a common size of a server's share per socket.
