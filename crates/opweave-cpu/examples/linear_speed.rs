@@ -18,30 +18,27 @@ use opweave_cpu::linear::{
 };
 use opweave_cpu::simd::{Isa, last_level_cache};
 use opweave_cpu::{Rows, ceilings};
-use opweave_device::cpu::{Parallel, Pool};
-use opweave_tensor::DType;
+use opweave_device::cpu::{HostBuffer, Parallel, Pool};
+use opweave_tensor::{DType, DeviceId};
 
-/// Memory aligned to cache lines: every 16 bits of it are an ordinary number in f16, in bf16, and as half of an f32.
-struct Buffer {
-    memory: Vec<u64>,
-    start: usize,
-}
+/// Memory in huge pages, as an engine's is: every 16 bits of it are an ordinary number in f16, in bf16, and as half of an f32.
+struct Buffer(HostBuffer);
 
 impl Buffer {
     fn new(bytes: usize) -> Buffer {
-        let memory: Vec<u64> = (0..bytes as u64 / 8 + 16)
-            .map(|i| 0x3c00_3c00_3c00_3c00 | ((i * 0x9e37_79b9) & 0x00ff_00ff_00ff_00ff))
-            .collect();
-        let base = memory.as_ptr() as usize;
-        Buffer { start: base.next_multiple_of(64) - base, memory }
+        let mut buffer = HostBuffer::new(DeviceId::CPU, bytes + 128, 64).expect("there is memory");
+        for (i, number) in (0..).zip(buffer.elements_mut::<u64>().expect("aligned")) {
+            *number = 0x3c00_3c00_3c00_3c00 | (i * 0x9e37_79b9_u64) & 0x00ff_00ff_00ff_00ff;
+        }
+        Buffer(buffer)
     }
 
     fn data(&mut self) -> *mut u8 {
-        self.memory.as_mut_ptr().cast::<u8>().wrapping_add(self.start)
+        opweave_device::Buffer::data(&self.0)
     }
 }
 
-/// Weights side by side in one block of memory, as an engine keeps them: in small blocks the pages would be small too.
+/// Weights side by side in one block of memory, as an engine keeps them.
 struct Arena {
     buffer: Buffer,
     taken: usize,

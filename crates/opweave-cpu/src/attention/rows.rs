@@ -173,18 +173,27 @@ impl Task<'_> {
         scores: &mut Scores,
     ) {
         let (group, Heads { width, width_v, .. }) = (self.heads.group(), *self.heads);
-        // What is asked for while a key is worked on: the key of the next block in its place.
-        let mut ahead = [Place::default(); BLOCK];
-        for (n, ahead) in ahead.iter_mut().enumerate() {
-            let of = if next.is_empty() { places } else { next };
-            *ahead = of.get(n).or(of.last()).copied().unwrap_or_default();
-        }
+        // The block that is asked for meanwhile, and how far it was: token by token, all heads of each, as they lie in memory.
+        let later = if next.is_empty() { places } else { next };
+        let heads = self.these.start / group..self.these.end.div_ceil(group);
+        let mut asked = (0, heads.start);
         let mut head = self.these.start;
         while head < self.these.end {
             let of = head / group;
             let end = self.these.end.min((of + 1) * group);
             let k = self.keys.k.data.cast::<T>().wrapping_offset(of as isize * self.keys.k.head);
             let v = self.keys.v.data.cast::<T>().wrapping_offset(of as isize * self.keys.v.head);
+            let mut ahead = [[std::ptr::null(); 2]; BLOCK];
+            for ahead in &mut ahead {
+                let Place { k, v } = later.get(asked.0).or(later.last()).copied().unwrap_or_default();
+                *ahead = [(self.keys.k, k), (self.keys.v, v)].map(|(plane, place)| {
+                    plane
+                        .data
+                        .cast::<T>()
+                        .wrapping_offset(place.wrapping_add((asked.1 as isize).wrapping_mul(plane.head)))
+                });
+                asked = if asked.1 + 1 < heads.end { (asked.0, asked.1 + 1) } else { (asked.0 + 1, heads.start) };
+            }
             while head < end {
                 // Narrow vectors have half as many registers.
                 let together = if S::LANES >= 16 { TOGETHER } else { TOGETHER / 2 };
@@ -214,7 +223,8 @@ struct Few<'a, T> {
     k: *const T,
     v: *const T,
     places: &'a [Place],
-    ahead: &'a [Place; BLOCK],
+    /// What is asked for while each key, and its value, is worked on.
+    ahead: &'a [[*const T; 2]; BLOCK],
     q: *const f32,
     width: usize,
     values: *mut f32,
@@ -237,7 +247,7 @@ impl<T: Elem> Few<'_, T> {
                 // The last ones again where four are not left.
                 let place = |n: usize| self.places[(key + n).min(count - 1)].k;
                 let rows = [0, 1, 2, 3].map(|n| self.k.offset(place(n)));
-                let ahead = [0, 1, 2, 3].map(|n| self.k.wrapping_offset(self.ahead[key + n].k));
+                let ahead = [0, 1, 2, 3].map(|n| self.ahead[key + n][0]);
                 self.score::<S, R>(s, rows, ahead, scores, key);
                 key += 4;
             }
@@ -335,7 +345,7 @@ impl<T: Elem> Few<'_, T> {
             }
             for (key, place) in self.places.iter().enumerate() {
                 let v = self.v.offset(place.v).add(column);
-                let ahead = self.v.wrapping_offset(self.ahead[key & (BLOCK - 1)].v + column as isize);
+                let ahead = self.ahead[key & (BLOCK - 1)][1].wrapping_add(column);
                 let mut weights = [s.splat(0.0); R];
                 for row in 0..R {
                     weights[row] = s.splat(*scores.0[row].get_unchecked(key));

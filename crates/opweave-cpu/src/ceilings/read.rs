@@ -11,6 +11,9 @@ use super::BLOCK;
 use crate::rows::{RowKernel, for_each_row};
 use crate::simd::{Isa, Simd};
 
+/// Bytes of a stream that are read before the other's: two vectors of the widest kind.
+const STEP: usize = 128;
+
 struct Read {
     source: *const u8,
     bytes: usize,
@@ -22,22 +25,25 @@ unsafe impl Sync for Read {}
 impl RowKernel for Read {
     #[inline(always)]
     unsafe fn rows<S: Simd>(&self, s: S, blocks: Range<usize>) {
-        let end = (blocks.end * BLOCK).min(self.bytes);
-        let step = 4 * S::LANES * size_of::<f32>();
-        let mut at = blocks.start * BLOCK;
+        let start = blocks.start * BLOCK;
+        let bytes = ((blocks.end * BLOCK).min(self.bytes)).saturating_sub(start);
+        // Two streams, as kernels have that read two rows or two panels at once: memory gives more to two than to one.
+        let half = bytes / 2 / STEP * STEP;
         // The maximum, because a sum of arbitrary bits as numbers could be slow.
         let mut largest = [s.splat(0.0); 4];
-        while at + step <= end {
-            for (k, largest) in largest.iter_mut().enumerate() {
-                // SAFETY: the clauses of `read`: `at..end` is within the bytes.
-                *largest = s.max(*largest, unsafe { s.load_f32(self.source.add(at).cast::<f32>().add(k * S::LANES)) });
+        for at in (0..half).step_by(STEP) {
+            for (k, pair) in largest.chunks_mut(2).enumerate() {
+                // SAFETY: the clauses of `read`: a step of either half is within the bytes.
+                let from = unsafe { self.source.add(start + k * half + at).cast::<f32>() };
+                for (at, largest) in (0..STEP / size_of::<f32>()).step_by(S::LANES).zip((0..2).cycle()) {
+                    // SAFETY: as above: a vector of the step.
+                    pair[largest] = s.max(pair[largest], unsafe { s.load_f32(from.add(at)) });
+                }
             }
-            at += step;
         }
-        while at < end {
+        for at in start + 2 * half..start + bytes {
             // SAFETY: as above.
             std::hint::black_box(unsafe { self.source.add(at).read() });
-            at += 1;
         }
         let [a, b, c, d] = largest;
         std::hint::black_box(s.sum(s.max(s.max(a, b), s.max(c, d))));

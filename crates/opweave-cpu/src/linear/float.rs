@@ -44,8 +44,9 @@ struct Floats<T> {
     dtype: PhantomData<fn(T)>,
 }
 
-/// How far ahead of its use a weight is fetched that is read once: long enough for memory to answer.
-const AHEAD: isize = 8192;
+/// How far ahead of its use a weight is fetched that is read once: long enough for memory to answer, and near enough for the first cache
+/// (docs/performance/linear.md).
+const AHEAD: isize = 2048;
 
 impl<T: Elem> Product for Floats<T> {
     const QUANTIZE: bool = false;
@@ -119,7 +120,7 @@ impl<T: Elem> Floats<T> {
                         (lines.cast_const(), 0)
                     }
                 };
-                tile::run::<S, T, PANELS>(s, (x, tokens), Run { lines, len, pitch, ahead }, sums);
+                tile::run::<S, T, PANELS>(s, (x, tokens), Run { lines, len, pitch, ahead, soon: all }, sums);
             }
         }
     }

@@ -249,7 +249,7 @@ impl<T: Elem, const BITS: usize> Product for Numbers<T, BITS> {
                         _ => {
                             let run = scratch.run.as_mut_ptr().cast::<f32>();
                             dequantize::run::<S, T, BITS>(s, &self.call, panel, columns, words, run);
-                            let run = Run { lines: run.cast_const(), len, pitch: 0, ahead: 0 };
+                            let run = Run { lines: run.cast_const(), len, pitch: 0, ahead: 0, soon: false };
                             tile::run::<S, f32, 1>(s, (x, tokens), run, sums);
                         }
                     }

@@ -523,4 +523,10 @@ impl Simd for Avx2 {
     fn follows_pages(self) -> bool {
         self.follows_pages
     }
+
+    #[inline(always)]
+    fn prefetch_near(self, p: *const u8) {
+        // SAFETY: as for `prefetch`.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast()) }
+    }
 }

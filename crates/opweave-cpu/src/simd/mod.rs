@@ -375,6 +375,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn fence(self);
     /// Asks for the cache line at `p`, which may be any address, as far as the second cache: rows in work may fill the first.
     fn prefetch(self, p: *const u8);
+    /// The same as far as the first cache: for what is read very soon.
+    fn prefetch_near(self, p: *const u8);
     /// Whether the processor goes on by itself in a page of 4 KiB as that is read, once its first lines were asked for. To ask for all of
     /// them then takes the buffers of what is read.
     #[inline(always)]

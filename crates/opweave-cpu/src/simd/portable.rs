@@ -449,4 +449,7 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn prefetch(self, _: *const u8) {}
+
+    #[inline(always)]
+    fn prefetch_near(self, _: *const u8) {}
 }
