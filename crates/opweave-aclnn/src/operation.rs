@@ -21,6 +21,11 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
+    /// One integer and nothing else.
+    pub(crate) fn number(int: i64) -> Attributes {
+        Attributes { int, ..Attributes::default() }
+    }
+
     /// Equal bit for bit: what one executor can be used for.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self.real.to_bits() == other.real.to_bits()

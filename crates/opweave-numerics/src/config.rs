@@ -97,6 +97,8 @@ pub struct Config {
     pub batch_invariance: bool,
     /// What the report says about the source revision, instead of asking git.
     pub revision: Option<String>,
+    /// What it says about the compiler on the path, instead of asking it.
+    pub rustc: Option<String>,
     /// Where the JSON report goes; the Markdown report gets the same name with `.md`. None writes nothing.
     pub output: Option<PathBuf>,
     /// Arguments of the suites themselves, as `name=value`.
@@ -120,6 +122,7 @@ impl Default for Config {
             repeat: 1,
             batch_invariance: false,
             revision: None,
+            rustc: None,
             output: None,
             suite_arguments: Vec::new(),
             case_limit_ms: 60_000,

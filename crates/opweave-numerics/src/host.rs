@@ -229,6 +229,10 @@ impl HostTensor {
         let (start, step) = (self.row_start(index), self.last_step());
         let size = self.layout.dtype.bits() / 8;
         let image = self.image_mut();
+        if step == size as isize {
+            lay(&mut image[start..start + row.len() * size], row, size);
+            return;
+        }
         for (i, bits) in row.iter().enumerate() {
             let at = start.wrapping_add_signed(step * i as isize);
             image[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
@@ -272,9 +276,7 @@ impl HostTensor {
                     let mut row = vec![0; width];
                     for (index, bytes) in bytes.chunks_mut(width * size).enumerate() {
                         fill(part * each + index, &mut row);
-                        for (bytes, bits) in bytes.chunks_mut(size).zip(&row) {
-                            bytes.copy_from_slice(&bits.to_le_bytes()[..size]);
-                        }
+                        lay(bytes, &row, size);
                     }
                 });
             }
@@ -335,7 +337,7 @@ impl HostTensor {
         let mut row = Vec::new();
         for index in 0..self.layout.rows() {
             self.read_row(index, &mut row);
-            out.extend(row.iter().map(|&bits| codec::decode(dtype, bits)));
+            codec::decode_row(dtype, &row, &mut out);
         }
         out
     }
@@ -360,6 +362,16 @@ impl HostTensor {
             rest /= self.layout.shape[axis];
         }
         self.origin.wrapping_add_signed(elements * (self.layout.dtype.bits() / 8) as isize)
+    }
+}
+
+/// Writes patterns of `size` bytes side by side.
+fn lay(bytes: &mut [u8], row: &[u64], size: usize) {
+    match size {
+        1 => bytes.iter_mut().zip(row).for_each(|(byte, &bits)| *byte = bits as u8),
+        2 => bytes.as_chunks_mut().0.iter_mut().zip(row).for_each(|(to, &bits)| *to = (bits as u16).to_le_bytes()),
+        4 => bytes.as_chunks_mut().0.iter_mut().zip(row).for_each(|(to, &bits)| *to = (bits as u32).to_le_bytes()),
+        _ => bytes.as_chunks_mut().0.iter_mut().zip(row).for_each(|(to, &bits)| *to = bits.to_le_bytes()),
     }
 }
 

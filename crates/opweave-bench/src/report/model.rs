@@ -160,6 +160,9 @@ pub struct Series {
     pub measurement: Measurement,
     /// Planned counts.
     pub counts: Counts,
+    /// Time from the first warm-up of its turns to their last samples, what was done before each sample included.
+    #[serde(default)]
+    pub sampling_s: f64,
     /// Calls inside one sample, by whose number it was divided.
     pub calls_per_sample: usize,
     /// What made the caches cold, or that they were left alone.

@@ -25,6 +25,7 @@ pub(crate) fn series_of(rounds: &[f64]) -> Series {
     Series {
         measurement: measured(KIND, rounds),
         counts: Counts { estimate_us: rounds[0], warmup: 10, samples: 11, no_verdict: None },
+        sampling_s: 0.25,
         calls_per_sample: 1,
         cache_method: "inputs rotated through 96 MiB".into(),
         gb_per_s: Some(12.5),

@@ -23,6 +23,7 @@ mod subject;
 
 pub use config::{BenchConfig, BenchError, BenchGround};
 pub use distributed::run_distributed;
+pub use external::greet;
 pub use progress::{BenchProgress, Quiet};
 
 use std::cell::RefCell;
@@ -181,7 +182,7 @@ fn references(config: &BenchConfig) -> Result<Vec<RefCell<Adapter>>, BenchError>
             return refused(program, "another reference has the same name".to_owned());
         }
         let limit = Duration::from_millis(config.selectors.case_limit_ms);
-        adapters.push(RefCell::new(Adapter::new(program, config.reference_cache.join(stem), limit)));
+        adapters.push(RefCell::new(Adapter::new(program, external::kept(&config.reference_cache, program), limit)));
     }
     Ok(adapters)
 }
@@ -201,7 +202,7 @@ fn generator(config: &BenchConfig) -> Result<Generator, RunError> {
 
 fn blank(config: &BenchConfig, ground: &BenchGround<'_>) -> BenchReport {
     let selectors = &config.selectors;
-    let mut environment = Environment::probe(selectors.revision.as_deref());
+    let mut environment = Environment::probe(selectors.revision.as_deref(), selectors.rustc.as_deref());
     if let Ok(device) = ground.numerics.device {
         let info = device.info();
         environment.device = DeviceEnvironment {

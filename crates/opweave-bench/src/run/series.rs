@@ -59,6 +59,7 @@ fn one(timed: &Timed<'_>, metric: Metric, of: impl Fn(&Sample) -> Option<f64>) -
     let share = rate.zip(ceiling).map(|(rate, ceiling)| rate / ceiling);
     Ok(Series {
         counts: timed.taken.counts.clone(),
+        sampling_s: timed.taken.elapsed.as_secs_f64(),
         calls_per_sample: timed.calls,
         cache_method: timed.cache_method.clone(),
         gb_per_s: rate,

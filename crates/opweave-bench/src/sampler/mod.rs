@@ -111,6 +111,8 @@ pub struct Taken {
     pub counts: Counts,
     /// Samples of each round in order.
     pub rounds: Vec<Vec<Sample>>,
+    /// Time that its turns took, warming up and preparing samples included.
+    pub elapsed: Duration,
     /// Why no verdict may rest on them, if so.
     pub no_verdict: Option<String>,
 }
@@ -136,10 +138,13 @@ pub fn measure(
     for subject in &mut *subjects {
         let counts = protocol.counts(estimate(*subject, clock, stop)?)?;
         let no_verdict = counts.no_verdict.clone();
-        taken.push(Taken { rounds: vec![Vec::new(); protocol.rounds as usize], no_verdict, counts });
+        let rounds = vec![Vec::new(); protocol.rounds as usize];
+        taken.push(Taken { rounds, elapsed: Duration::ZERO, no_verdict, counts });
     }
     for turn in schedule(subjects.len(), protocol.rounds, protocol.turns) {
+        let start = clock.now();
         take_turn(subjects[turn.subject], &mut taken[turn.subject], turn, protocol, clock, stop)?;
+        taken[turn.subject].elapsed += clock.now() - start;
     }
     Ok(taken)
 }

@@ -45,6 +45,9 @@ pub(crate) struct SelectArgs {
     /// What the report says of the source revision, instead of asking git
     #[arg(long, value_name = "TEXT")]
     pub(crate) revision: Option<String>,
+    /// What the report says of the compiler on the path, instead of asking it
+    #[arg(long, hide = true, value_name = "TEXT")]
+    pub(crate) rustc: Option<String>,
     /// Where the report goes; Markdown is written beside it [default: a new file under .opweave]
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,

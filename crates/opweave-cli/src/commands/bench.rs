@@ -122,7 +122,7 @@ fn together(
 }
 
 /// Where adapters keep what they compile: an absolute folder, since they may run elsewhere.
-fn reference_cache() -> Result<PathBuf, Failure> {
+pub(super) fn reference_cache() -> Result<PathBuf, Failure> {
     let folder =
         std::env::var_os("OPWEAVE_BENCH_CACHE_DIR").map_or_else(|| ".opweave/references".into(), PathBuf::from);
     let absolute = std::path::absolute(&folder);

@@ -96,6 +96,7 @@ pub(super) fn config(args: &SelectArgs, suite_arguments: Vec<(String, String)>, 
         grade: args.grade,
         tensors: args.tensors.clone(),
         revision: args.revision.clone(),
+        rustc: args.rustc.clone(),
         output: Some(output),
         suite_arguments,
         ..Config::default()

@@ -8,7 +8,8 @@ use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use opweave_bench::protocol::ProtocolOptions;
-use opweave_numerics::report::Environment;
+use opweave_bench::run::greet;
+use opweave_numerics::report::{Environment, compiler};
 use opweave_numerics::suite::{DynCase, Glob, SuiteSet};
 use opweave_suite::baseline::{Options, judge, render};
 use opweave_suite::record::{
@@ -24,6 +25,9 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Output, Tone};
 use crate::progress::SuiteDrawn;
 use crate::{interrupt, solutions};
+
+/// The longest that a reference may take to say who it is: some import gigabytes of libraries first.
+const GREETING: Duration = Duration::from_secs(120);
 
 /// Measures the workloads; exit 0 only if all are measured or do not apply, 3 if one fell against the baseline.
 pub(crate) fn run(args: &SuiteArgs, suites: &SuiteSet, out: &mut Output) -> Result<Exit, Failure> {
@@ -136,7 +140,7 @@ fn known(suites: &SuiteSet, entry: &Entry) -> Result<(), Failure> {
 fn blank(args: &SuiteArgs, sweep: &Sweep, found: &Found) -> Result<Run, Failure> {
     let options = ProtocolOptions { rounds: args.rounds, cooldown_s: args.cooldown, ..ProtocolOptions::default() };
     let protocol = options.resolve().map_err(|e| Failure::usage(format_args!("failed to {e}")))?;
-    let environment = Environment::probe(None);
+    let environment = Environment::probe(None, None);
     let planned = sweep.entries.iter().map(|e| Planned { kernel: e.kernel.clone(), label: e.label.clone() });
     Ok(Run {
         schema_version: SCHEMA_VERSION,
@@ -203,12 +207,14 @@ fn measure(args: &SuiteArgs, entries: &[Entry], found: Found, run: &mut Run) -> 
     let stop = interrupt::install()?;
     let binary = std::env::current_exe()?;
     let protocol = run.protocol.clone();
-    let worker = |entry: &Entry, report: &Path, known: Known| {
+    let compiler = compiler();
+    let program = |reference: &str| args.suites.join("references").join(format!("{reference}.py"));
+    let worker = |entry: &Entry, report: &Path, known: Known<'_>| {
         let mut command = Command::new(&binary);
         command.args(["bench", "--leash", "--tier", "full", "--operation", &entry.kernel, "--label", &entry.label]);
         command.args(["--device", &args.device, "--cache", entry.cache.name()]);
-        // The suite knows the source; asking git in each process would take longer than a small row.
-        command.args(["--revision", run.revision.as_deref().unwrap_or("unknown")]);
+        // The suite knows source and compiler; asking for them in each process would take longer than a small row.
+        command.args(["--revision", run.revision.as_deref().unwrap_or("unknown"), "--rustc", &compiler]);
         command.args(["--threads", &args.threads.to_string(), "--rounds", &protocol.rounds.to_string()]);
         command.args(["--cooldown", &protocol.cooldown_s.to_string()]).arg("--output").arg(report);
         if let Some(rate) = known.multiply_add_gflop_per_s {
@@ -220,14 +226,21 @@ fn measure(args: &SuiteArgs, entries: &[Entry], found: Found, run: &mut Run) -> 
         for (option, value) in [("--warmup-ms", entry.warmup_ms), ("--repeat-ms", entry.repeat_ms)] {
             command.args(value.map(|ms| [option.to_owned(), ms.to_string()]).into_iter().flatten());
         }
-        for reference in entry.references.iter().chain(&entry.optional_references) {
-            if reference.contains('.') {
+        let named = entry.references.iter().chain(&entry.optional_references);
+        for reference in named.filter(|&name| !known.absent.contains_key(name)) {
+            if registered(reference) {
                 command.args(["--baseline", reference]);
             } else {
-                command.arg("--reference").arg(args.suites.join("references").join(format!("{reference}.py")));
+                command.arg("--reference").arg(program(reference));
             }
         }
         command
+    };
+    let cache = super::bench::reference_cache()?;
+    // What is registered, or no file, is the row's own to judge.
+    let greet = |reference: &str| match program(reference) {
+        file if !registered(reference) && file.is_file() => greet(&file, &cache, GREETING),
+        _ => Ok(()),
     };
     let mut config = Config::new(args.runs.join(format!("{}.json", run.id)));
     config.keep_going = args.keep_going;
@@ -240,11 +253,16 @@ fn measure(args: &SuiteArgs, entries: &[Entry], found: Found, run: &mut Run) -> 
     if let Some(work) = args.admit {
         (limits.work, limits.steal) = (work, 1.0);
     }
-    let ground = Ground { worker: &worker, probe: &mut *probe, limits, stop: &stop, trusts_uuid };
+    let ground = Ground { worker: &worker, greet: &greet, probe: &mut *probe, limits, stop: &stop, trusts_uuid };
     let mut current = run.clone();
     let outcome = run_suite(&mut current, entries, &config, ground, &mut SuiteDrawn::new());
     *run = current;
     outcome.map_err(|e| Failure::Broken(anyhow::anyhow!("failed to {e}")))
+}
+
+/// Whether a reference is an implementation of ours, not a program.
+fn registered(reference: &str) -> bool {
+    reference.contains('.')
 }
 
 fn conclude(run: &Run, args: &SuiteArgs, out: &mut Output) -> Result<(), Failure> {

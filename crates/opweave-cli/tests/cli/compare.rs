@@ -63,6 +63,7 @@ fn report(us: f64) -> BenchReport {
             series: vec![Series {
                 measurement: Measurement::new(kind, vec![round; 5], None).unwrap(),
                 counts: Counts { estimate_us: us, warmup: 1, samples: 11, no_verdict: None },
+                sampling_s: 0.25,
                 calls_per_sample: 1,
                 cache_method: "left alone".into(),
                 gb_per_s: None,

@@ -69,7 +69,7 @@ pub fn run(
     progress: &mut dyn Progress,
 ) -> Result<Report, RunError> {
     let start = Instant::now();
-    let mut environment = Environment::probe(config.revision.as_deref());
+    let mut environment = Environment::probe(config.revision.as_deref(), config.rustc.as_deref());
     environment.device = device_environment(config, ground);
     let ready = generator(config).and_then(|generator| {
         let operations = plan(config, ground)?;

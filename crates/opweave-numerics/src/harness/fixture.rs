@@ -14,10 +14,10 @@ use super::fill::fill_tensor;
 use super::sample::{by_token, rows_of, sample};
 use crate::codec;
 use crate::compare::{Expected, Tolerance, Values};
-use crate::host::HostTensor;
+use crate::host::{HostTensor, Layout};
 use crate::input::Generator;
 use crate::report::InputOrigin;
-use crate::suite::{Case, CaseDefect, Suite};
+use crate::suite::{Case, CaseDefect, Fill, Suite};
 
 /// One output, what it should be, and what it is held to.
 #[derive(Debug)]
@@ -112,16 +112,19 @@ impl<O: Reference> Fixture<O> {
                 before.push(None);
                 continue;
             };
+            let fill = case.fills.iter().rev().find(|(name, _)| *name == spec.name);
+            let fill = fill.map_or_else(|| suite.fill(spec.name), |&(_, fill)| fill);
             // A vector is small enough to be drawn whole.
             let mut tensor = match sampled.as_ref().filter(|_| by_token(spec) && spec.dims.len() > 1) {
                 Some(tokens) => HostTensor::sampled(layout.clone(), rows_of(&layout, tokens))?,
+                None if case.repeated && repeats(spec, fill, &layout) => {
+                    HostTensor::sampled(layout, (0..DRAWN_ROWS).collect())?
+                }
                 None => HostTensor::zeros(layout)?,
             };
             if spec.role == Role::Out {
                 tensor.poison();
             } else {
-                let fill = case.fills.iter().rev().find(|(name, _)| *name == spec.name);
-                let fill = fill.map_or_else(|| suite.fill(spec.name), |&(_, fill)| fill);
                 let origin = fill_tensor(&mut tensor, spec.name, fill, &generator)?;
                 let argument = spec.name.to_owned();
                 origins.extend(origin.map(|origin| InputOrigin { argument, origin }));
@@ -168,9 +171,12 @@ impl<O: Reference> Fixture<O> {
     /// Computes the reference from the images, of all rows or of the sampled ones: outputs and faults.
     fn reference<S: Suite<Op = O>>(&self, suite: &S) -> Result<(Vec<Wanted>, Vec<FaultAt>), CaseError> {
         let sampled = sample(&self.case);
-        let numbers =
-            self.specs.tensors().enumerate().map(|(index, spec)| self.numbers(index, spec, sampled.as_deref()));
-        let mut arguments = Arguments::new::<O>(numbers.collect(), self.scalars()?);
+        let numbers = |(index, spec): (usize, &TensorSpec)| match suite.looked_up().filter(|_| self.case.repeated) {
+            Some((table, indices)) if table == spec.name => self.numbers_of(index, indices, sampled.as_deref()),
+            _ => self.numbers(index, spec, sampled.as_deref()),
+        };
+        let numbers = self.specs.tensors().enumerate().map(numbers).collect();
+        let mut arguments = Arguments::new::<O>(numbers, self.scalars()?);
         let outputs = || self.specs.tensors().enumerate().filter(|(_, s)| s.present && s.role.writes());
         let held_to = |spec: &TensorSpec| {
             let tolerance = suite.tolerance(&self.case, spec.name, spec.dtype, &arguments);
@@ -226,9 +232,27 @@ impl<O: Reference> Fixture<O> {
             if let Some(tokens) = picked {
                 row = tokens.iter().map(|&token| row[token]).collect();
             }
-            data.extend(row.iter().map(|&bits| codec::decode(spec.dtype, bits)));
+            codec::decode_row(spec.dtype, &row, &mut data);
         }
         Some(Numbers::new(spec.dtype, &shape, data))
+    }
+
+    /// The numbers of those rows of a table that `indices` names for the sampled tokens; zeros elsewhere, which cost no memory
+    /// until they are looked at.
+    fn numbers_of(&self, index: usize, indices: &str, sampled: Option<&[usize]>) -> Option<Numbers> {
+        let tensor = self.before[self.homes[index]].as_ref()?;
+        let (at, named) = self.specs.tensors().enumerate().find(|(_, spec)| spec.name == indices)?;
+        let rows = self.numbers(at, named, sampled)?;
+        let (layout, width) = (tensor.layout(), tensor.layout().width());
+        let mut data = vec![0.0; layout.elements()];
+        let (mut row, mut numbers) = (Vec::new(), Vec::with_capacity(width));
+        for place in rows.data.iter().map(|&index| index as usize).filter(|&place| place < layout.rows()) {
+            tensor.read_row(place, &mut row);
+            numbers.clear();
+            codec::decode_row(layout.dtype, &row, &mut numbers);
+            data[place * width..][..width].copy_from_slice(&numbers);
+        }
+        Some(Numbers::new(layout.dtype, &layout.shape, data))
     }
 
     /// The rows of the tensor at `index` that belong to these tokens.
@@ -291,6 +315,24 @@ impl<O: Reference> Fixture<O> {
     }
 }
 
+/// Rows of a large weight, table or cache that are drawn for a case that is timed; the others repeat them. A prime, so that who takes
+/// a tile for another finds other rows in it.
+const DRAWN_ROWS: usize = 61;
+
+/// Elements from which on rows are repeated: fewer are drawn in a moment.
+const LARGE: usize = 1 << 18;
+
+/// Whether rows of a tensor may repeat others: those of values may, those of places may not.
+fn repeats(spec: &TensorSpec, fill: Fill, layout: &Layout) -> bool {
+    let values = match fill {
+        Fill::Draw(_) | Fill::Tame(_) => true,
+        // Integers of eight bits are codes.
+        Fill::Integers(..) => spec.dtype.bits() == 8,
+        _ => false,
+    };
+    values && spec.role != Role::Out && layout.rows() > DRAWN_ROWS && layout.elements() >= LARGE
+}
+
 /// Which tensor's memory each tensor uses.
 fn homes<O: Operator>(case: &Case<O>, specs: &ArgSpecs) -> Vec<usize> {
     let home = |(index, spec): (usize, &TensorSpec)| {
@@ -325,3 +367,6 @@ impl ArgVisitor for Scalars {
         self.0.push(value);
     }
 }
+
+#[cfg(test)]
+mod tests;

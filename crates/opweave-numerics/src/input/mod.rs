@@ -264,15 +264,26 @@ fn words(stream: Stream, first: u64, row: &mut [f32], map: impl Fn(u32) -> f32) 
 }
 
 fn normals(stream: Stream, first: u64, spread: Spread, row: &mut [f32]) {
-    let mut block = (u64::MAX, [0.0; 4]);
-    for (i, value) in row.iter_mut().enumerate() {
-        let at = first + i as u64;
-        if block.0 != at / 4 {
-            let [a, b, c, d] = stream.block(at / 4);
-            let (first, second) = (deviates::normal_pair(a, b), deviates::normal_pair(c, d));
-            block = (at / 4, [first.0, first.1, second.0, second.1]);
+    const BLOCKS: usize = deviates::LANES / 2;
+    const AT_ONCE: usize = 4 * BLOCKS;
+    // A block of the stream makes four deviates, wherever the row begins among them.
+    let mut begin = first / 4;
+    let mut skip = (first % 4) as usize;
+    let mut rest = row;
+    while !rest.is_empty() {
+        let mut words = [[0; deviates::LANES]; 2];
+        for block in 0..BLOCKS {
+            let [a, b, c, d] = stream.block(begin.wrapping_add(block as u64));
+            (words[0][2 * block], words[1][2 * block]) = (a, b);
+            (words[0][2 * block + 1], words[1][2 * block + 1]) = (c, d);
         }
-        *value = spread.center + spread.scale * block.1[(at % 4) as usize];
+        let drawn = deviates::normal_pairs(&words);
+        let (now, later) = rest.split_at_mut(rest.len().min(AT_ONCE - skip));
+        for (i, value) in now.iter_mut().enumerate() {
+            let at = skip + i;
+            *value = spread.center + spread.scale * drawn[at % 2][at / 2];
+        }
+        (begin, skip, rest) = (begin.wrapping_add(BLOCKS as u64), 0, later);
     }
 }
 

@@ -88,8 +88,9 @@ pub struct LibraryVersion {
 }
 
 impl Environment {
-    /// What can be known of host and source; the device is the caller's to fill in. `revision` replaces git's answer.
-    pub fn probe(revision: Option<&str>) -> Environment {
+    /// What can be known of host and source; the device is the caller's to fill in. `revision` replaces git's answer, `rustc` the
+    /// compiler's.
+    pub fn probe(revision: Option<&str>, rustc: Option<&str>) -> Environment {
         let (revision, dirty) = match revision {
             Some(text) => (Some(text.to_owned()), None),
             None => git(),
@@ -103,9 +104,7 @@ impl Environment {
             },
             opweave: env!("CARGO_PKG_VERSION").to_owned(),
             build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
-            rustc: answer("rustc", &["--version"]).unwrap_or_else(|| {
-                format!("not on the path; opweave needs {} or later", env!("CARGO_PKG_RUST_VERSION"))
-            }),
+            rustc: rustc.map_or_else(compiler, str::to_owned),
             revision,
             dirty,
             ..Environment::default()
@@ -133,6 +132,12 @@ impl Environment {
     pub fn close(&mut self) {
         self.host.load_after = load();
     }
+}
+
+/// The compiler on the path, as it names itself.
+pub fn compiler() -> String {
+    answer("rustc", &["--version"])
+        .unwrap_or_else(|| format!("not on the path; opweave needs {} or later", env!("CARGO_PKG_RUST_VERSION")))
 }
 
 /// Load average of one minute.

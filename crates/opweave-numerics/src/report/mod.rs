@@ -14,7 +14,7 @@ mod markdown;
 mod model;
 mod ranks;
 
-pub use environment::{DeviceEnvironment, Environment, HostEnvironment, IMAGE, LIBRARY, LibraryVersion};
+pub use environment::{DeviceEnvironment, Environment, HostEnvironment, IMAGE, LIBRARY, LibraryVersion, compiler};
 pub use file::{ReportError, ReportFile, read, write_atomically};
 pub use markdown::markdown;
 pub use model::{

@@ -53,7 +53,7 @@ pub fn run(config: &Config, ground: &Ground<'_>, progress: &mut dyn Progress) ->
     let start = Instant::now();
     let generator = generator(config)?;
     let operations = plan(config, ground)?;
-    let mut environment = Environment::probe(config.revision.as_deref());
+    let mut environment = Environment::probe(config.revision.as_deref(), config.rustc.as_deref());
     environment.device = device_environment(config, ground);
     let mut report = Report::new(config, environment);
     let mut file = ReportFile::new(config.output.clone());

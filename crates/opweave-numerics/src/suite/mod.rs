@@ -66,6 +66,12 @@ pub trait Suite: Send + Sync + 'static {
         table_tolerance::<Self::Op>(case, dtype, self.accumulation_length(case))
     }
 
+    /// A table and the argument whose elements name the rows of it that are read, where there is one: of a case that is timed the
+    /// reference is given no others.
+    fn looked_up(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
     /// What the indices in output `name` were selected by, where its tolerance is [`Computation::Selected`]: the score of
     /// every candidate, row by row. `inputs` are the arguments before the call.
     fn scores(&self, case: &Case<Self::Op>, name: &str, inputs: &Arguments) -> Option<Vec<f64>> {

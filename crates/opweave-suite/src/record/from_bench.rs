@@ -3,6 +3,8 @@
 
 //! From the report of a row's process to the row.
 
+use std::collections::BTreeMap;
+
 use opweave_bench::measurement::{Cache, Metric};
 use opweave_bench::report::{BenchReport, Row as BenchRow, RowStatus, Series};
 use schemars::JsonSchema;
@@ -21,8 +23,9 @@ pub struct Provenance {
     pub text: String,
 }
 
-/// Fills a row in from what its process reported.
-pub fn fill(row: &mut Row, entry: &Entry, report: &BenchReport) {
+/// Fills a row in from what its process reported; its process was not told of references that are `absent`, for the reason that
+/// stands there.
+pub fn fill(row: &mut Row, entry: &Entry, report: &BenchReport, absent: &BTreeMap<String, String>) {
     row.revision.clone_from(&report.environment.revision);
     row.dirty = report.environment.dirty;
     row.build.clone_from(&report.environment.build);
@@ -58,6 +61,8 @@ pub fn fill(row: &mut Row, entry: &Entry, report: &BenchReport) {
         return;
     };
     row.series = Some(series.measurement.kind().to_string());
+    let timed_rows = report.rows.iter().filter(of_case).filter_map(|r| wanted(r, entry.cache));
+    row.sampling_s = Some(timed_rows.map(|series| series.sampling_s).sum());
     row.cache_method = Some(series.cache_method.clone());
     row.no_verdict.clone_from(&series.measurement.no_verdict);
     if series.measurement.summary.max_us == 0.0 || series.measurement.impl_us <= 0.0 {
@@ -80,7 +85,7 @@ pub fn fill(row: &mut Row, entry: &Entry, report: &BenchReport) {
                 }
                 _ => other.reason.clone().unwrap_or_else(|| "it has no times".to_owned()),
             },
-            None => "its process reported nothing of it".to_owned(),
+            None => absent.get(name).cloned().unwrap_or_else(|| "its process reported nothing of it".to_owned()),
         };
         let refused = found.is_some_and(|other| other.status == RowStatus::Skip);
         match (refused, optional) {

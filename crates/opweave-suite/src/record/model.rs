@@ -226,6 +226,8 @@ pub struct Row {
     pub started_unix_s: u64,
     /// Duration of the last attempt: process, inputs, validation, times.
     pub elapsed_s: f64,
+    /// How much of it was taking samples: ours and those of references, warming up and making caches cold included.
+    pub sampling_s: Option<f64>,
 }
 
 impl Row {
@@ -260,6 +262,7 @@ impl Row {
             images: Vec::new(),
             started_unix_s: 0,
             elapsed_s: 0.0,
+            sampling_s: None,
         }
     }
 

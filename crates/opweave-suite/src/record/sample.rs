@@ -58,6 +58,7 @@ pub(crate) fn bench_row(kernel: &str, label: &str, name: &str, ours: bool, round
         order: Some("A B | B A".into()),
         series: vec![Series {
             measurement: Measurement::new(kind, samples, None).unwrap(),
+            sampling_s: 0.25,
             counts: Counts { estimate_us: rounds[0], warmup: 1, samples: 11, no_verdict: None },
             calls_per_sample: 1,
             cache_method: "sets of arguments: 9 in turn".into(),
@@ -106,7 +107,7 @@ pub(crate) fn row(kernel: &str, label: &str, ours: &[f64], reference: Option<&[f
     }
     let planned = Planned { kernel: kernel.into(), label: label.into() };
     let mut row = Row::blank(&planned, &device(), Status::Ok, None);
-    fill(&mut row, &entry, &bench_report(rows));
+    fill(&mut row, &entry, &bench_report(rows), &Default::default());
     assert_eq!(row.status, Status::Ok, "{:?}", row.reason);
     row
 }

@@ -14,7 +14,7 @@ fn filled(edit: impl FnOnce(&mut crate::workload::Entry, &mut Vec<opweave_bench:
     edit(&mut entry, &mut rows);
     let planned = Planned { kernel: RMS.0.into(), label: RMS.1.into() };
     let mut row = Row::blank(&planned, &device(), Status::Fail, None);
-    fill(&mut row, &entry, &bench_report(rows));
+    fill(&mut row, &entry, &bench_report(rows), &Default::default());
     row
 }
 
@@ -28,6 +28,7 @@ fn a_ratio_is_the_fastest_reference_over_ours() {
     assert_eq!((row.status, row.fastest_reference().unwrap().name.as_str()), (Status::Ok, "liger"));
     assert!((row.ratio.unwrap() - 2.0).abs() < 1e-9 && row.ratio_rounds.len() == 3, "{row:?}");
     assert_eq!(row.provenance[0].text, "torch 2.11.0");
+    assert_eq!(row.sampling_s, Some(0.75), "that of ours and of two references");
     validate_row(&row).unwrap();
 }
 

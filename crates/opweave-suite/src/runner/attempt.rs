@@ -3,6 +3,7 @@
 
 //! One attempt at a row: start its process, look at the device until it ends, and read what it reports.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -15,23 +16,25 @@ use crate::record::{Attempt, Row, Status, fill};
 use crate::telemetry::{INTERVAL, Limits, Own, Probe, Telemetry};
 use crate::workload::Entry;
 
-/// What earlier rows of a run measured and the next need not measure again.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Known {
-    /// The device's rate of multiply-adds, 10^9 operations per second.
+/// What is known of a run before a row, so that the row need not find it out again.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// The device's rate of multiply-adds, 10^9 operations per second, if an earlier row measured it.
     pub multiply_add_gflop_per_s: Option<f64>,
+    /// References that this machine does not have, with the reason.
+    pub absent: &'a BTreeMap<String, String>,
 }
 
-impl Known {
-    /// What these rows measured.
+impl<'a> Known<'a> {
+    /// What these rows measured, and what is absent.
     #[must_use]
-    pub fn of(rows: &[Row]) -> Known {
-        Known { multiply_add_gflop_per_s: rows.iter().find_map(|row| row.multiply_add_gflop_per_s) }
+    pub fn of(rows: &[Row], absent: &'a BTreeMap<String, String>) -> Known<'a> {
+        Known { multiply_add_gflop_per_s: rows.iter().find_map(|row| row.multiply_add_gflop_per_s), absent }
     }
 }
 
 /// Makes the command that measures an entry and writes its bench report to a path.
-pub type Worker<'a> = &'a dyn Fn(&Entry, &Path, Known) -> Command;
+pub type Worker<'a> = &'a dyn Fn(&Entry, &Path, Known<'_>) -> Command;
 
 /// What an attempt needs.
 pub(super) struct Scene<'a> {
@@ -57,7 +60,7 @@ enum Cut {
 pub(super) fn attempt(
     scene: &Scene<'_>,
     entry: &Entry,
-    (number, known): (usize, Known),
+    (number, known): (usize, Known<'_>),
     probe: &mut dyn Probe,
     row: &mut Row,
 ) {
@@ -75,7 +78,7 @@ pub(super) fn attempt(
     fresh.elapsed_s = row.elapsed_s;
     fresh.attempts = attempts;
     fresh.marks = marks;
-    conclude(scene, entry, outcome, &report, &log, &mut fresh);
+    conclude(scene, entry, outcome, (&report, known), &log, &mut fresh);
     if telemetry.always_capped() && fresh.no_verdict.is_none() {
         fresh.no_verdict = Some("the clocks were capped all the time".to_owned());
     }
@@ -147,7 +150,7 @@ fn conclude(
     scene: &Scene<'_>,
     entry: &Entry,
     outcome: Result<Watched, String>,
-    path: &Path,
+    (path, known): (&Path, Known<'_>),
     log: &Path,
     row: &mut Row,
 ) {
@@ -160,7 +163,7 @@ fn conclude(
     };
     match read(path) {
         Ok(report) => {
-            fill(row, entry, &report);
+            fill(row, entry, &report, known.absent);
             let opened = &report.environment.device.uuid;
             if !scene.trusts_uuid && opened.as_deref() != Some(scene.uuid) {
                 let opened = opened.as_deref().unwrap_or("a device without identity");

@@ -3,7 +3,7 @@
 
 //! The sweep: rows in order, those that were disturbed again later, until all have an outcome or one fails.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -62,6 +62,8 @@ impl Config {
 pub struct Ground<'a> {
     /// Makes a row's process.
     pub worker: Worker<'a>,
+    /// Says why a reference cannot be had on this machine. Asked once for each, or every row would find it out anew.
+    pub greet: &'a dyn Fn(&str) -> Result<(), String>,
     /// Looks at the device.
     pub probe: &'a mut dyn Probe,
     /// What disturbs.
@@ -131,7 +133,7 @@ pub fn run(
     ground: Ground<'_>,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, RunError> {
-    let Ground { worker, probe, limits, stop, trusts_uuid } = ground;
+    let Ground { worker, greet, probe, limits, stop, trusts_uuid } = ground;
     let start = Instant::now();
     let before_s = run.elapsed_s;
     // A place that cannot be written is found out before the run.
@@ -155,6 +157,7 @@ pub fn run(
         .filter(|(_, planned)| run.rows.iter().all(|row| row.planned() != *planned))
         .map(|(entry, planned)| (entry, Row::blank(&planned, &run.device, Status::Cancelled, None)))
         .collect();
+    let absent = absent(left.iter().map(|(entry, _)| *entry), greet, progress);
     let mut measured = Pace::default();
     let mut outcome = None;
     while let Some((entry, mut row)) = left.pop_front() {
@@ -170,7 +173,7 @@ pub fn run(
                 pause(wait, stop);
             }
             progress.attempt(&row.planned(), number);
-            attempt(&scene, entry, (number, Known::of(&run.rows)), probe, &mut row);
+            attempt(&scene, entry, (number, Known::of(&run.rows, &absent)), probe, &mut row);
             measured.add(row.elapsed_s);
             (row.revision, row.dirty) = (run.revision.clone(), run.dirty);
         }
@@ -210,6 +213,20 @@ pub fn run(
         _ if failed || !some => Outcome::Failed,
         _ => Outcome::Good,
     })
+}
+
+/// The references of these entries that cannot be had, with the reasons.
+fn absent<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    greet: &dyn Fn(&str) -> Result<(), String>,
+    progress: &mut dyn Progress,
+) -> BTreeMap<String, String> {
+    let names: BTreeSet<&String> = entries.flat_map(|e| e.references.iter().chain(&e.optional_references)).collect();
+    let reason = |name: &String| {
+        progress.waiting(&format!("reference {name} is asked whether it is there"));
+        Some((name.clone(), greet(name).err()?))
+    };
+    names.into_iter().filter_map(reason).collect()
 }
 
 /// Waits until nobody else is on the device: two looks, half a second apart, that see nothing.

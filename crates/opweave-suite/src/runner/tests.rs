@@ -65,7 +65,7 @@ impl Scene {
     }
 
     fn go_on(&self, run: &mut Run, looks: &[f64], shell: &dyn Fn(&str) -> String) -> Result<Outcome, RunError> {
-        let worker = |entry: &Entry, out: &Path, _: Known| {
+        let worker = |entry: &Entry, out: &Path, _: Known<'_>| {
             let good = self.folder.path().join(format!("{}.json", entry.label));
             let row = bench_row(&entry.kernel, &entry.label, "cpu.native.rms_norm", true, &[10.0, 10.1, 9.9]);
             write(&bench_report(vec![row]), &good).unwrap();
@@ -74,13 +74,24 @@ impl Scene {
             command
         };
         let mut probe = Script(RefCell::new(looks.to_vec()));
-        let ground =
-            Ground { worker: &worker, probe: &mut probe, limits: Limits::HOST, stop: &self.stop, trusts_uuid: true };
+        let ground = Ground {
+            worker: &worker,
+            greet: &all_there,
+            probe: &mut probe,
+            limits: Limits::HOST,
+            stop: &self.stop,
+            trusts_uuid: true,
+        };
         super::run(run, &self.entries, &self.config, ground, &mut Quiet)
     }
 }
 
 const GOOD: &str = "cp $REPORT $OUT";
+
+/// A machine that has every reference.
+fn all_there(_: &str) -> Result<(), String> {
+    Ok(())
+}
 
 fn statuses(run: &Run) -> Vec<Status> {
     run.rows.iter().map(|row| row.status).collect()
@@ -101,7 +112,7 @@ fn a_sweep_has_a_row_for_each_entry_and_its_file_is_the_run() {
 fn what_one_row_measured_of_the_device_the_next_is_told() {
     let scene = Scene::new();
     let told = RefCell::new(Vec::new());
-    let worker = |entry: &Entry, out: &Path, known: Known| {
+    let worker = |entry: &Entry, out: &Path, known: Known<'_>| {
         told.borrow_mut().push(known.multiply_add_gflop_per_s);
         let row = bench_row(&entry.kernel, &entry.label, "cpu.native.rms_norm", true, &[10.0, 10.1, 9.9]);
         let mut report = bench_report(vec![row]);
@@ -115,11 +126,54 @@ fn what_one_row_measured_of_the_device_the_next_is_told() {
     };
     let mut run = scene.planned();
     let mut probe = Script(RefCell::default());
-    let ground =
-        Ground { worker: &worker, probe: &mut probe, limits: Limits::HOST, stop: &scene.stop, trusts_uuid: true };
+    let ground = Ground {
+        worker: &worker,
+        greet: &all_there,
+        probe: &mut probe,
+        limits: Limits::HOST,
+        stop: &scene.stop,
+        trusts_uuid: true,
+    };
     super::run(&mut run, &scene.entries, &scene.config, ground, &mut Quiet).unwrap();
     assert_eq!(*told.borrow(), [None, Some(81.5), Some(81.5)]);
     assert!(run.rows.iter().all(|row| row.multiply_add_gflop_per_s == Some(81.5)));
+}
+
+#[test]
+fn a_reference_that_is_absent_is_asked_for_once_and_every_row_says_why() {
+    let mut scene = Scene::new();
+    for (at, entry) in scene.entries.iter_mut().enumerate() {
+        entry.optional_references = vec!["torch_eager".into()];
+        entry.references = if at == 0 { vec!["liger".into()] } else { vec!["there".into()] };
+    }
+    let (asked, told) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+    let greet = |name: &str| {
+        asked.borrow_mut().push(name.to_owned());
+        if name == "there" { Ok(()) } else { Err(format!("failed to find {name}")) }
+    };
+    let worker = |entry: &Entry, out: &Path, known: Known<'_>| {
+        told.borrow_mut().push(known.absent.keys().cloned().collect::<Vec<_>>());
+        let ours = bench_row(&entry.kernel, &entry.label, "cpu.native.rms_norm", true, &[10.0, 10.1, 9.9]);
+        let there = bench_row(&entry.kernel, &entry.label, "there", false, &[20.0, 20.1, 19.9]);
+        let good = scene.folder.path().join("there.json");
+        write(&bench_report(vec![ours, there]), &good).unwrap();
+        let mut command = Command::new("cp");
+        command.arg(good).arg(out);
+        command
+    };
+    let mut run = scene.planned();
+    let mut probe = Script(RefCell::default());
+    let (limits, stop) = (Limits::HOST, &scene.stop);
+    let ground = Ground { worker: &worker, greet: &greet, probe: &mut probe, limits, stop, trusts_uuid: true };
+    let config = Config { keep_going: true, ..scene.config.clone() };
+    super::run(&mut run, &scene.entries, &config, ground, &mut Quiet).unwrap();
+    assert_eq!(*asked.borrow(), ["liger", "there", "torch_eager"]);
+    assert!(told.borrow().iter().all(|absent| *absent == ["liger", "torch_eager"]), "{told:?}");
+    assert_eq!(statuses(&run), [Status::BaselineError, Status::Ok, Status::Ok]);
+    assert_eq!(run.rows[0].reason.as_deref(), Some("reference liger: failed to find liger"));
+    let mark = "no reference torch_eager: failed to find torch_eager";
+    assert!(run.rows.iter().all(|row| row.marks.iter().any(|m| m == mark)), "{:?}", run.rows[1].marks);
+    assert!((run.rows[1].ratio.unwrap() - 2.0).abs() < 1e-9);
 }
 
 #[test]
@@ -231,7 +285,7 @@ fn without_a_lease_every_row_says_so() {
 #[test]
 fn a_report_of_another_device_is_no_measurement_of_this_one() {
     let scene = Scene::new();
-    let worker = |entry: &Entry, out: &Path, _: Known| {
+    let worker = |entry: &Entry, out: &Path, _: Known<'_>| {
         let row = bench_row(&entry.kernel, &entry.label, "cpu.native.rms_norm", true, &[10.0]);
         let mut report = bench_report(vec![row]);
         report.environment.device.uuid = Some("GPU-b".into());
@@ -244,8 +298,14 @@ fn a_report_of_another_device_is_no_measurement_of_this_one() {
     let mut run = scene.planned();
     run.device.uuid = "GPU-a".into();
     let mut probe = Script(RefCell::default());
-    let ground =
-        Ground { worker: &worker, probe: &mut probe, limits: Limits::GPU, stop: &scene.stop, trusts_uuid: false };
+    let ground = Ground {
+        worker: &worker,
+        greet: &all_there,
+        probe: &mut probe,
+        limits: Limits::GPU,
+        stop: &scene.stop,
+        trusts_uuid: false,
+    };
     super::run(&mut run, &scene.entries, &scene.config, ground, &mut Quiet).unwrap();
     assert_eq!(statuses(&run), [Status::Fail]);
     assert!(run.rows[0].reason.as_ref().unwrap().contains("opened GPU-b, leased is GPU-a"), "{:?}", run.rows[0].reason);
@@ -267,9 +327,16 @@ fn a_device_that_others_use_is_not_begun_on() {
         }
     }
     let scene = Scene::new();
-    let worker = |_: &Entry, _: &Path, _: Known| -> Command { unreachable!("nothing may start") };
+    let worker = |_: &Entry, _: &Path, _: Known<'_>| -> Command { unreachable!("nothing may start") };
     for (probe, text) in [(&mut Busy as &mut dyn Probe, "others worked at 100 %"), (&mut Blind, "sample GPU-a")] {
-        let ground = Ground { worker: &worker, probe, limits: Limits::HOST, stop: &scene.stop, trusts_uuid: true };
+        let ground = Ground {
+            worker: &worker,
+            greet: &all_there,
+            probe,
+            limits: Limits::HOST,
+            stop: &scene.stop,
+            trusts_uuid: true,
+        };
         let mut run = scene.planned();
         let error = super::run(&mut run, &scene.entries, &scene.config, ground, &mut Quiet).unwrap_err().to_string();
         assert!(error.contains(text), "{error}");

@@ -36,7 +36,7 @@ impl Vendor for GeluTanhAndMul {
         let input = common::halves(&args.input, args.up.as_ref(), false, program);
         let out = program.output(&args.out, &[&args.input], false);
         let activation = program.scratch_tensor(&args.out, problem.dtype, args.out.shape());
-        program.push(&GE_GLU, Attributes { int: 1, ..Attributes::default() }, &[input, out, activation]);
+        program.push(&GE_GLU, Attributes::number(1), &[input, out, activation]);
         program.deliver(out, &args.out);
     }
 }

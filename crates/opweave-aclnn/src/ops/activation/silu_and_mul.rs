@@ -33,7 +33,7 @@ impl Vendor for SiluAndMul {
         }
         let input = common::halves(&args.input, args.up.as_ref(), true, program);
         let out = program.output(&args.out, &[&args.input], true);
-        program.push(&SWI_GLU, Attributes { int: 1, ..Attributes::default() }, &[input, out]);
+        program.push(&SWI_GLU, Attributes::number(1), &[input, out]);
         program.deliver(out, &args.out);
     }
 }

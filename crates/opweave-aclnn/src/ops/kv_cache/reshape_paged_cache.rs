@@ -44,10 +44,6 @@ operation! {
 /// What stands for padding.
 const PADDING: i64 = -1;
 
-fn number(int: i64) -> Attributes {
-    Attributes { int, ..Attributes::default() }
-}
-
 /// The largest divisor of both.
 const fn common(mut a: usize, mut b: usize) -> usize {
     while b != 0 {
@@ -83,18 +79,18 @@ impl Slots {
         let (source, slot) = (scratch(DType::I32, &[tokens]), scratch(DType::I64, &[tokens, 1]));
         let page = scratch(DType::I64, &[tokens, 1]);
         let (drawn, last) = (program.part(all, 0, &[tokens]), program.part(all, tokens, &[1]));
-        let limits = Attributes { limit: capacity as i64 - 1, ..number(0) };
+        let limits = Attributes { limit: capacity as i64 - 1, ..Attributes::number(0) };
         program.push(&CLAMP, limits, &[slots, drawn]);
-        program.push(&ZERO, number(0), &[last]);
-        program.push(&DIFFERS, number(0), &[slots, drawn, outside]);
-        program.push(&COUNT, Attributes { limit: tokens as i64, ..number(0) }, &[rows]);
-        program.push(&COUNT, Attributes { limit: tokens as i64 + 1, ..number(tokens as i64) }, &[none]);
-        program.push(&WHERE, number(0), &[outside, none, rows, inside]);
-        program.push(&SMALLEST, number(0), &[inside, first]);
-        program.push(&WHERE, number(0), &[outside, first, rows, source]);
+        program.push(&ZERO, Attributes::number(0), &[last]);
+        program.push(&DIFFERS, Attributes::number(0), &[slots, drawn, outside]);
+        program.push(&COUNT, Attributes { limit: tokens as i64, ..Attributes::number(0) }, &[rows]);
+        program.push(&COUNT, Attributes { limit: tokens as i64 + 1, ..Attributes::number(tokens as i64) }, &[none]);
+        program.push(&WHERE, Attributes::number(0), &[outside, none, rows, inside]);
+        program.push(&SMALLEST, Attributes::number(0), &[inside, first]);
+        program.push(&WHERE, Attributes::number(0), &[outside, first, rows, source]);
         let table = program.reshaped(all, DType::I64, &[tokens + 1, 1]);
-        program.push(&GATHER, number(0), &[table, source, slot]);
-        program.push(&DIVIDE_DOWN, number(problem.page_size as i64), &[slot, page]);
+        program.push(&GATHER, Attributes::number(0), &[table, source, slot]);
+        program.push(&DIVIDE_DOWN, Attributes::number(problem.page_size as i64), &[slot, page]);
         Some((Slots { tokens, source, slot, page }, outside))
     }
 
@@ -119,12 +115,12 @@ impl Slots {
         let staged = program.scratch_tensor(rows, rows.dtype(), &[tokens + 1, width]);
         let taken = program.view(rows, &[tokens, heads, features], rows.strides());
         let of_rows = program.part(staged, 0, &[tokens, heads, features]);
-        program.push(&COPY, number(0), &[of_rows, taken]);
+        program.push(&COPY, Attributes::number(0), &[of_rows, taken]);
         let held = program.view(cache, &[heads, features], &[turn as isize, 1]);
         let of_slot_0 = program.part(staged, tokens * width, &[heads, features]);
-        program.push(&COPY, number(0), &[of_slot_0, held]);
+        program.push(&COPY, Attributes::number(0), &[of_slot_0, held]);
         let chosen = program.scratch_tensor(rows, rows.dtype(), &[tokens, width]);
-        program.push(&GATHER, number(0), &[staged, self.source, chosen]);
+        program.push(&GATHER, Attributes::number(0), &[staged, self.source, chosen]);
 
         // slot * step + page * (stride - page_size * step), and where each piece lies from there; all in rows of the table.
         let (by_slot, by_page) = (step / unit, stride as i64 / long as i64 - (problem.page_size * step / unit) as i64);
@@ -133,34 +129,34 @@ impl Slots {
         let column = |program: &mut Program| program.scratch_tensor(like, DType::I64, &[tokens, 1]);
         if by_slot != 1 {
             let times = column(program);
-            program.push(&TIMES, number(by_slot as i64), &[index, times]);
+            program.push(&TIMES, Attributes::number(by_slot as i64), &[index, times]);
             index = times;
         }
         if by_page != 0 {
             let sum = column(program);
-            program.push(&ADD, number(by_page), &[index, self.page, sum]);
+            program.push(&ADD, Attributes::number(by_page), &[index, self.page, sum]);
             index = sum;
         }
         if pieces > 1 {
             let mut counted = |count: usize, shape: &[usize]| {
                 let places = program.scratch_tensor(like, DType::I64, &[count]);
-                program.push(&COUNT, Attributes { limit: count as i64, ..number(0) }, &[places]);
+                program.push(&COUNT, Attributes { limit: count as i64, ..Attributes::number(0) }, &[places]);
                 program.reshaped(places, DType::I64, shape)
             };
             let mut places = counted(each, &[1, each]);
             if pieces > each {
                 let turns = counted(heads, &[heads, 1]);
                 let both = program.scratch_tensor(like, DType::I64, &[heads, each]);
-                program.push(&ADD, number((turn / unit) as i64), &[places, turns, both]);
+                program.push(&ADD, Attributes::number((turn / unit) as i64), &[places, turns, both]);
                 places = program.reshaped(both, DType::I64, &[1, pieces]);
             }
             let all = program.scratch_tensor(like, DType::I64, &[tokens, pieces]);
-            program.push(&ADD, number(1), &[places, index, all]);
+            program.push(&ADD, Attributes::number(1), &[places, index, all]);
             index = all;
         }
         let index = program.reshaped(index, DType::I64, &[tokens * pieces, 1]);
         let updates = program.reshaped(chosen, rows.dtype(), &[tokens * pieces, unit]);
-        program.push(&SCATTER, number(0), &[table, index, updates]);
+        program.push(&SCATTER, Attributes::number(0), &[table, index, updates]);
         program.release(mark);
     }
 }
@@ -216,9 +212,9 @@ impl Vendor for ReshapePagedCache {
             return;
         }
         let wrong = program.scratch_tensor(&args.slot_mapping, DType::Bool, &[tokens]);
-        program.push(&DIFFERS_FROM_NUMBER, number(PADDING), &[slots, wrong]);
+        program.push(&DIFFERS_FROM_NUMBER, Attributes::number(PADDING), &[slots, wrong]);
         let fault = program.scratch_tensor(&args.slot_mapping, DType::Bool, &[tokens]);
-        program.push(&BOTH, number(0), &[outside, wrong, fault]);
+        program.push(&BOTH, Attributes::number(0), &[outside, wrong, fault]);
         indices::raise(ReshapePagedCache::NAME, 0, fault, program);
     }
 }

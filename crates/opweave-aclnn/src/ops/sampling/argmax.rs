@@ -13,10 +13,6 @@ use crate::operation::{Attributes, CAST, COPY, COUNT, FILL_NUMBER, LARGEST, Oper
 use crate::program::{Operand, Program};
 use crate::vendor::{Row, Vendor};
 
-fn number(int: i64) -> Attributes {
-    Attributes { int, ..Attributes::default() }
-}
-
 /// A row's columns, and the number behind the last one, which stands for none.
 struct Columns {
     width: usize,
@@ -29,7 +25,7 @@ impl Columns {
     fn new(args: &ArgmaxArgs, width: usize, program: &mut Program) -> Self {
         let mut counted = |from: usize, count: usize| {
             let places = program.scratch_tensor(&args.out, DType::I32, &[count]);
-            let limits = Attributes { limit: (from + count) as i64, ..number(from as i64) };
+            let limits = Attributes { limit: (from + count) as i64, ..Attributes::number(from as i64) };
             program.push(&COUNT, limits, &[places]);
             program.reshaped(places, DType::I32, &[1, count])
         };
@@ -43,7 +39,7 @@ impl Columns {
         let behind = program.mark();
         let left = program.scratch_tensor(&args.out, DType::I32, &[self.tokens, self.width]);
         program.push(&WHERE, Attributes::default(), &[excluded, self.none, self.places, left]);
-        program.push(&SMALLEST, number(1), &[left, first]);
+        program.push(&SMALLEST, Attributes::number(1), &[left, first]);
         program.release(behind);
         first
     }
@@ -88,7 +84,7 @@ impl Vendor for Argmax {
         let least = Attributes { real: f64::NEG_INFINITY, ..Attributes::default() };
         program.push(&FILL_NUMBER, least, &[plain, nan]);
         let largest = program.scratch_tensor(&args.logits, problem.dtype, &[tokens, 1]);
-        program.push(&LARGEST, number(1), &[plain, largest]);
+        program.push(&LARGEST, Attributes::number(1), &[plain, largest]);
         let smaller = program.scratch_tensor(&args.logits, DType::Bool, &shape);
         program.push(&DIFFERS, Attributes::default(), &[logits, largest, smaller]);
         let mut index = columns.first(smaller, args, program);
@@ -96,14 +92,14 @@ impl Vendor for Argmax {
         match problem.nan {
             // Only a row of NaN has no column that is as large as -infinity.
             NanOrder::Last => {
-                program.push(&EQUALS_NUMBER, number(width as i64), &[index, none]);
-                program.push(&FILL_INTEGER, number(0), &[index, none]);
+                program.push(&EQUALS_NUMBER, Attributes::number(width as i64), &[index, none]);
+                program.push(&FILL_INTEGER, Attributes::number(0), &[index, none]);
             }
             NanOrder::First => {
                 let numbers = program.scratch_tensor(&args.logits, DType::Bool, &shape);
                 program.push(&EQUALS, Attributes::default(), &[logits, logits, numbers]);
                 let first_nan = columns.first(numbers, args, program);
-                program.push(&EQUALS_NUMBER, number(width as i64), &[first_nan, none]);
+                program.push(&EQUALS_NUMBER, Attributes::number(width as i64), &[first_nan, none]);
                 let either = program.scratch_tensor(&args.out, DType::I32, &[tokens, 1]);
                 program.push(&WHERE, Attributes::default(), &[none, index, first_nan, either]);
                 index = either;
@@ -112,7 +108,7 @@ impl Vendor for Argmax {
         let index = program.reshaped(index, DType::I32, &[tokens]);
         let out = program.argument(&args.out);
         if problem.index_dtype == DType::I64 {
-            program.push(&CAST, number(code_of(DType::I64).unwrap_or(-1).into()), &[index, out]);
+            program.push(&CAST, Attributes::number(code_of(DType::I64).unwrap_or(-1).into()), &[index, out]);
         } else {
             // Of a u32 the upper half is never used.
             let out = program.reshaped(out, DType::I32, &[tokens]);

@@ -39,7 +39,7 @@ pub(super) fn program(
         return;
     }
     let shape = [input.dim(0), input.dim(1)];
-    let dtype = |dtype| Attributes { int: code_of(dtype).unwrap_or(-1).into(), ..Attributes::default() };
+    let dtype = |dtype| Attributes::number(code_of(dtype).unwrap_or(-1).into());
     let mut logits = program.argument(input);
     if input.dtype() != DType::F32 {
         let wide = program.scratch_tensor(input, DType::F32, &shape);
@@ -61,7 +61,7 @@ pub(super) fn program(
     } else {
         program.scratch_tensor(input, DType::F32, &shape)
     };
-    program.push(operation, Attributes { int: 1, ..Attributes::default() }, &[logits, result]);
+    program.push(operation, Attributes::number(1), &[logits, result]);
     if out.dtype() == DType::F32 {
         program.deliver(result, out);
     } else {

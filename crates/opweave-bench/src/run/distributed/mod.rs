@@ -320,7 +320,7 @@ impl Together<'_> {
 
     fn series(&self, cache: Cache, spans: &Spans, us: &[f64]) -> Result<Vec<Series>, SampleError> {
         let rounds = vec![us.iter().map(|&us| Sample::completion(us)).collect()];
-        let taken = Taken { counts: spans::counts(), rounds, no_verdict: None };
+        let taken = Taken { counts: spans::counts(), rounds, elapsed: spans.elapsed, no_verdict: None };
         series(&Timed {
             taken: &taken,
             timer: Timer::Distributed,

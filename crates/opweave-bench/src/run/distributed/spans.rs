@@ -4,6 +4,7 @@
 //! Samples that all ranks take together.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
 use opweave_numerics::distributed::{panicked, tell};
 use opweave_numerics::harness::PreparedCase;
@@ -39,6 +40,8 @@ pub(super) struct Spans {
     rank: usize,
     ranks: Vec<Vec<f64>>,
     pub(super) method: String,
+    /// From before the first meeting to after the last.
+    pub(super) elapsed: Duration,
 }
 
 impl Spans {
@@ -89,6 +92,7 @@ pub(super) fn spans(
         Ok((subject, method)) => (Some(subject), method, None),
         Err(why) => (None, String::new(), Some(why)),
     };
+    let start = Instant::now();
     let mut own = Vec::new();
     for sample in 0..DISTRIBUTED_WARMUP + DISTRIBUTED_SAMPLES {
         if let (Some(subject), None) = (&mut subject, &trouble) {
@@ -116,7 +120,7 @@ pub(super) fn spans(
             told[rank].len()
         )));
     }
-    Ok(Outcome::Taken(Spans { rank: ranks.rank(), ranks: told, method }))
+    Ok(Outcome::Taken(Spans { rank: ranks.rank(), ranks: told, method, elapsed: start.elapsed() }))
 }
 
 /// The barrier before a sample: answers why there is none, if so.
@@ -158,7 +162,7 @@ mod tests {
     #[test]
     fn a_sample_is_the_longest_span_and_the_slowest_rank_is_named() {
         let ranks = vec![vec![1.0, 5.0, 3.0, 2.0], vec![2.0, 4.0, 9.0, 2.0]];
-        let spans = Spans { rank: 1, ranks, method: String::new() };
+        let spans = Spans { rank: 1, ranks, method: String::new(), elapsed: Duration::ZERO };
         assert_eq!(spans.longest(), [2.0, 5.0, 9.0, 2.0]);
         assert_eq!(spans.own(), [2.0, 4.0, 9.0, 2.0]);
         // Of equals the first counts: two each, so the first is named.

@@ -13,7 +13,8 @@ mod process;
 mod tests;
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use opweave_numerics::Verdict;
 use opweave_numerics::harness::{PreparedSource, verdict};
@@ -30,6 +31,21 @@ use crate::sampler::{Sample, Subject, SubjectError};
 
 /// What stands in reports for the solution of an implementation outside this process.
 pub(super) const SOLUTION: &str = "external";
+
+/// Whether a reference can be had on this machine at all: starts its program, hears who it is, and ends it. `cache` is the folder
+/// of [`BenchConfig::reference_cache`](super::BenchConfig::reference_cache), `limit` the longest wait.
+///
+/// # Errors
+/// What the program says, as a row that needs it would.
+pub fn greet(program: &Path, cache: &Path, limit: Duration) -> Result<(), String> {
+    let mut adapter = Adapter::new(program, kept(cache, program), limit);
+    adapter.greet().map_err(|error| format!("failed to {error}"))
+}
+
+/// Where a program keeps what it compiles.
+pub(super) fn kept(cache: &Path, program: &Path) -> PathBuf {
+    cache.join(program.file_stem().unwrap_or_default())
+}
 
 /// Prepares and validates a case on an adapter, and fills its row in.
 pub(super) fn introduce(

@@ -90,24 +90,29 @@ impl Adapter {
         }
     }
 
+    /// Starts the program, which says who it is.
+    pub(super) fn greet(&mut self) -> Result<(), AdapterError> {
+        self.running = Some(self.start()?);
+        let unfit = match self.hear() {
+            Ok(Answer::Hello { dialogue: VERSION, name, provenance }) => {
+                (self.name, self.provenance) = (name, provenance);
+                return Ok(());
+            }
+            Ok(Answer::Hello { dialogue, .. }) => {
+                let reason = format!("it speaks version {dialogue} of the dialogue, wanted {VERSION}");
+                AdapterError::Words { program: self.program(), line: "hello".to_owned(), reason }
+            }
+            Ok(Answer::Failed { reason }) => AdapterError::Failed(reason),
+            Ok(other) => self.unexpected(&other),
+            Err(error) => error,
+        };
+        self.running = None;
+        Err(unfit)
+    }
+
     fn exchange(&mut self, ask: &Ask<'_>) -> Result<Answer, AdapterError> {
         if self.running.is_none() {
-            self.running = Some(self.start()?);
-            match self.hear()? {
-                Answer::Hello { dialogue: VERSION, name, provenance } => {
-                    (self.name, self.provenance) = (name, provenance);
-                }
-                Answer::Hello { dialogue, .. } => {
-                    let program = self.program();
-                    let reason = format!("it speaks version {dialogue} of the dialogue, wanted {VERSION}");
-                    return Err(AdapterError::Words { program, line: "hello".to_owned(), reason });
-                }
-                failed @ Answer::Failed { .. } => {
-                    self.running = None;
-                    return Ok(failed);
-                }
-                other => return Err(self.unexpected(&other)),
-            }
+            self.greet()?;
         }
         let line = serde_json::to_string(ask).map_err(|e| AdapterError::Failed(e.to_string()))?;
         let ended = |running: &mut Running| writeln!(running.stdin, "{line}").and_then(|()| running.stdin.flush());

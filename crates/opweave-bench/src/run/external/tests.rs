@@ -4,11 +4,12 @@
 //! Adapters that are right, wrong, unwilling, slow or broken, as processes.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::super::tests::{Deed, Scene, config};
 use crate::measurement::Cache;
 use crate::report::{Row, RowStatus};
-use crate::run::BenchConfig;
+use crate::run::{BenchConfig, greet};
 
 /// `rms_norm` of f32 in plain Python. The file's name says what goes wrong.
 const ADAPTER: &str = r#"
@@ -99,6 +100,29 @@ fn a_library_outside_takes_turns_and_gives_a_ratio() {
         let ours = ours.series.iter().find(|s| s.measurement.kind().to_string() == against.series).unwrap();
         assert_eq!(against.implementation, "python.right");
         assert!((against.ratio * ours.measurement.impl_us / 1000.0 - 1.0).abs() < 1e-9, "{against:?}");
+    }
+    assert!(folder.path().join("cache/right").is_dir());
+}
+
+#[test]
+fn a_greeting_tells_what_a_machine_has_from_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, why) in [
+        ("right", None),
+        // It has the library, and not this operator: each case asks for itself.
+        ("unwilling", None),
+        ("absent", Some("import torch: no such module")),
+        ("garbled", Some("`loading weights`")),
+        ("stranger", Some("version 2 of the dialogue, wanted 1")),
+    ] {
+        let path = folder.path().join(format!("{name}.py"));
+        std::fs::write(&path, ADAPTER).unwrap();
+        let outcome = greet(&path, &folder.path().join("cache"), Duration::from_secs(30));
+        match (outcome, why) {
+            (Ok(()), None) => {}
+            (Err(said), Some(why)) if said.contains(why) => {}
+            (outcome, _) => panic!("{name}: {outcome:?}"),
+        }
     }
     assert!(folder.path().join("cache/right").is_dir());
 }

@@ -105,6 +105,10 @@ impl Suite for Cases {
         if argument == "ids" { Fill::Integers(0, 9) } else { Fill::STANDARD }
     }
 
+    fn looked_up(&self) -> Option<(&'static str, &'static str)> {
+        Some(("table", "ids"))
+    }
+
     fn accumulation_length(&self, _: &Case<Embedding>) -> usize {
         1
     }

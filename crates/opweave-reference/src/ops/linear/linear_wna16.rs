@@ -14,27 +14,35 @@ use crate::{Arguments, Reference, ReferenceError, round};
 /// The weight as numbers, `[out_features, in_features]`. Of two codes of 4 bits in a byte, that of the even column is the
 /// lower half. `codes` are bytes in rows, `scales` and `offsets` are `[groups, out_features]`.
 pub fn weight(problem: &LinearWna16Problem, codes: &[f64], scales: &[f64], offsets: Option<&[f64]>) -> Vec<f64> {
+    let rows = (0..problem.out_features).flat_map(|n| weight_row(problem, n, codes, scales, offsets));
+    rows.collect()
+}
+
+/// Row `n` of [`weight`].
+fn weight_row(
+    problem: &LinearWna16Problem,
+    n: usize,
+    codes: &[f64],
+    scales: &[f64],
+    offsets: Option<&[f64]>,
+) -> Vec<f64> {
     let &LinearWna16Problem { in_features, out_features, bits, group_size, offset, .. } = problem;
-    let row_bytes = in_features * bits / 8;
+    let bytes = &codes[n * (in_features * bits / 8)..];
     let middle = 2_f64.powi(bits as i32 - 1);
-    let mut numbers = Vec::with_capacity(in_features * out_features);
-    for n in 0..out_features {
-        for k in 0..in_features {
-            let code = if bits == 4 {
-                let byte = codes[n * row_bytes + k / 2];
-                if k % 2 == 0 { byte % 16.0 } else { (byte / 16.0).floor() }
-            } else {
-                codes[n * row_bytes + k]
-            };
-            let at = k / group_size * out_features + n;
-            let beside = offsets.map_or(middle, |offsets| offsets[at]);
-            numbers.push(match offset {
-                WeightOffset::None | WeightOffset::Integer => scales[at] * (code - beside),
-                WeightOffset::Minimum => scales[at] * code + beside,
-            });
+    let number = |k: usize| {
+        let code = match (bits, k % 2) {
+            (4, 0) => f64::from(bytes[k / 2] as u8 & 15),
+            (4, _) => f64::from(bytes[k / 2] as u8 >> 4),
+            _ => bytes[k],
+        };
+        let at = k / group_size * out_features + n;
+        let beside = offsets.map_or(middle, |offsets| offsets[at]);
+        match offset {
+            WeightOffset::None | WeightOffset::Integer => scales[at] * (code - beside),
+            WeightOffset::Minimum => scales[at] * code + beside,
         }
-    }
-    numbers
+    };
+    (0..in_features).map(number).collect()
 }
 
 /// What the product sees of one row of the input.
@@ -58,13 +66,17 @@ impl Reference for LinearWna16 {
         let codes = arguments.exactly("weight", out_features * in_features * bits / 8)?;
         let groups = in_features / group_size * out_features;
         let scales = arguments.exactly("scales", groups)?;
-        let weight = weight(problem, codes, scales, arguments.optional("offsets", groups)?);
+        let offsets = arguments.optional("offsets", groups)?;
         let bias = arguments.optional("bias", out_features)?;
-        for (token, out) in out.data.chunks_mut(out_features).enumerate() {
-            let row = seen(problem.input_mode, &input[token * in_features..][..in_features]);
-            for (n, out) in out.iter_mut().enumerate() {
-                let sum = dot(&row, &weight[n * in_features..][..in_features]) + bias.map_or(0.0, |bias| bias[n]);
-                *out = round(problem.output_dtype, activate(problem.activation, sum));
+        let tokens = out.data.len() / out_features;
+        let row = |token: usize| seen(problem.input_mode, &input[token * in_features..][..in_features]);
+        let rows: Vec<Vec<f64>> = (0..tokens).map(row).collect();
+        // Row by row of the weight: all of it in f64 would be sixteen times its codes.
+        for n in 0..out_features {
+            let weight = weight_row(problem, n, codes, scales, offsets);
+            for (token, row) in rows.iter().enumerate() {
+                let sum = dot(row, &weight) + bias.map_or(0.0, |bias| bias[n]);
+                out.data[token * out_features + n] = round(problem.output_dtype, activate(problem.activation, sum));
             }
         }
         arguments.put("out", out);
