@@ -381,8 +381,8 @@ fn implementations_that_are_compared_work_in_the_same_memory() {
         let scene = Scene::new(Deed::Right, Deed::Right);
         let mut config = BenchConfig { baseline: Some("other".to_owned()), ..config("rms_norm") };
         (config.selectors.mode, config.protocol.graph_calls) = (mode, 4);
-        // Each goes through all places in its own turns, however few samples a busy machine has time for at first.
-        config.protocol.iterations = Some(48);
+        // Each goes through all places in one turn, however few samples a busy machine has time for at first.
+        (config.protocol.turns, config.protocol.iterations) = (1, Some(16));
         let report = scene.run(&config);
         assert!(report.rows.iter().all(|row| row.status == RowStatus::Ok), "{:?}", report.rows[0].reason);
         let [ours, other] = scene.places.each_ref().map(|places| places.lock().unwrap().clone());
