@@ -36,6 +36,3 @@ pub fn builtin() -> Result<SuiteSet, CatalogDefect> {
     opweave_contract::operators!(add set);
     Ok(set)
 }
-
-#[cfg(test)]
-mod tests;

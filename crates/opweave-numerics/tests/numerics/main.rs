@@ -11,4 +11,5 @@ mod ranks;
 mod refusal;
 mod run;
 mod sabotage;
+mod suites;
 mod support;

@@ -27,22 +27,26 @@ fn weight_row(
     offsets: Option<&[f64]>,
 ) -> Vec<f64> {
     let &LinearWna16Problem { in_features, out_features, bits, group_size, offset, .. } = problem;
-    let bytes = &codes[n * (in_features * bits / 8)..];
+    let bytes = &codes[n * (in_features * bits / 8)..][..in_features * bits / 8];
     let middle = 2_f64.powi(bits as i32 - 1);
-    let number = |k: usize| {
-        let code = match (bits, k % 2) {
-            (4, 0) => f64::from(bytes[k / 2] as u8 & 15),
-            (4, _) => f64::from(bytes[k / 2] as u8 >> 4),
-            _ => bytes[k],
+    let mut row = vec![0.0; in_features];
+    // Group by group, since large weights have millions of codes. A group is a whole number of bytes.
+    let groups = bytes.chunks_exact(group_size * bits / 8).zip(row.chunks_exact_mut(group_size));
+    for (group, (bytes, row)) in groups.enumerate() {
+        let at = group * out_features + n;
+        let (scale, beside) = (scales[at], offsets.map_or(middle, |offsets| offsets[at]));
+        let number = |code: f64| match offset {
+            WeightOffset::None | WeightOffset::Integer => scale * (code - beside),
+            WeightOffset::Minimum => scale * code + beside,
         };
-        let at = k / group_size * out_features + n;
-        let beside = offsets.map_or(middle, |offsets| offsets[at]);
-        match offset {
-            WeightOffset::None | WeightOffset::Integer => scales[at] * (code - beside),
-            WeightOffset::Minimum => scales[at] * code + beside,
+        match bits {
+            4 => bytes.iter().zip(row.chunks_exact_mut(2)).for_each(|(&byte, pair)| {
+                pair.copy_from_slice(&[number(f64::from(byte as u8 & 15)), number(f64::from(byte as u8 >> 4))]);
+            }),
+            _ => bytes.iter().zip(row).for_each(|(&code, place)| *place = number(code)),
         }
-    };
-    (0..in_features).map(number).collect()
+    }
+    row
 }
 
 /// What the product sees of one row of the input.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-use super::*;
+//! The suites of opweave's operators.
+
+use opweave_numerics::suites::builtin;
 
 #[test]
 fn every_suite_lists_unique_legal_cases() {
