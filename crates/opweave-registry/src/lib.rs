@@ -10,6 +10,7 @@
 
 mod bucket;
 mod catalog;
+mod checked;
 mod frozen;
 mod kernel;
 mod needs;
@@ -22,6 +23,7 @@ mod workspace;
 
 pub use bucket::{Bucket, BucketError, Buckets, MAX_BUCKETS};
 pub use catalog::{Availability, CatalogError, CatalogRow, collect_catalog};
+pub use checked::CheckedCall;
 pub use frozen::{ErasedKernel, FrozenRegistry, Row};
 pub use kernel::{Kernel, PrepareContext, PrepareError};
 pub use needs::{Domain, Library, Linear, Needs};

@@ -254,9 +254,7 @@ impl<O: Operator> Prepared<O> {
         if stream.device() != self.specs.device() {
             return Err(self.foreign_stream(stream).into());
         }
-        let dims = O::check(&self.specs, args)?;
-        let index = self.index(&dims);
-        workspace.check(O::NAME, &self.plans[index].regions)?;
+        let index = self.admit(args, workspace)?;
         // SAFETY: the arguments passed the check just now; the caller vouches for the memory.
         unsafe { self.launch(index, args, workspace, stream) }
     }
@@ -285,6 +283,25 @@ impl<O: Operator> Prepared<O> {
         unsafe { self.launch(index, args, workspace, stream) }
     }
 
+    /// Validates arguments and workspace, and answers the bucket of the call.
+    #[inline(always)]
+    pub(crate) fn admit(&self, args: &O::Args, workspace: Workspace) -> Result<usize, EnqueueError> {
+        let dims = O::check(&self.specs, args)?;
+        let index = self.index(&dims);
+        workspace.check(O::NAME, &self.plans[index].regions)?;
+        Ok(index)
+    }
+
+    /// The plan of a bucket.
+    pub(crate) fn plan(&self, index: usize) -> &Arc<dyn Plan<O>> {
+        &self.plans[index].plan
+    }
+
+    /// Whether each launch is waited for.
+    pub(crate) fn synchronises(&self) -> bool {
+        self.synchronise
+    }
+
     #[inline]
     fn index(&self, dims: &DynDims) -> usize {
         self.buckets.dim().map_or(0, |d| self.buckets.index(dims.get(d as usize)))
@@ -293,7 +310,7 @@ impl<O: Operator> Prepared<O> {
     /// # Safety
     /// - As [`Prepared::enqueue_unchecked`], for the bucket `index`.
     #[inline]
-    unsafe fn launch(
+    pub(crate) unsafe fn launch(
         &self,
         index: usize,
         args: &O::Args,
@@ -342,7 +359,7 @@ impl<O: Operator> Prepared<O> {
     }
 
     #[cold]
-    fn failed(&self, index: usize, stream: StreamRef<'_>, source: LaunchError) -> EnqueueError {
+    pub(crate) fn failed(&self, index: usize, stream: StreamRef<'_>, source: LaunchError) -> EnqueueError {
         EnqueueError::Launch {
             operation: O::NAME,
             kernel: self.records[index].spec.name.clone(),
@@ -353,7 +370,7 @@ impl<O: Operator> Prepared<O> {
     }
 
     #[cold]
-    fn foreign_stream(&self, stream: StreamRef<'_>) -> ContractError {
+    pub(crate) fn foreign_stream(&self, stream: StreamRef<'_>) -> ContractError {
         ContractError {
             operation: O::NAME,
             argument: "stream",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! A prepared call allocates nothing: checked or not, with rows or without, on one thread or several.
+//! A prepared call allocates nothing: checked, checked beforehand or not, with rows or without, on one thread or several.
 //!
 //! Only the threads that take part are counted: the harness of the test allocates on its own thread when it pleases.
 
@@ -127,31 +127,36 @@ fn a_prepared_call_allocates_nothing() {
         let stream = HostStream::new(DeviceId::CPU, pool);
         let faults = HostFaults::default();
         for ends in [&[][..], &[8, 64]] {
-            let prepared = prepared(ends);
+            let prepared = Arc::new(prepared(ends));
             for rows in [0, 1, 40, 200] {
                 let call = Call::new(&prepared, &[rows]);
                 let stream = StreamRef::host(&stream).with_faults(&faults);
-                let run = |checked: bool| {
+                let kept = prepared.checked(call.args, call.workspace).unwrap();
+                let run = |how: &str| {
                     let (args, workspace) = (&call.args, call.workspace);
                     // SAFETY: the call owns its memory, nobody else uses it, and the contract accepts it (it was made
                     // for this operator, and the checked call below says so too).
                     let result = unsafe {
-                        match checked {
-                            true => prepared.enqueue(args, workspace, stream),
-                            false => prepared.enqueue_unchecked(args, workspace, stream),
+                        match how {
+                            "checked" => prepared.enqueue(args, workspace, stream),
+                            "checked and made" => {
+                                prepared.checked(*args, workspace).and_then(|call| call.enqueue(stream))
+                            }
+                            "checked beforehand" => kept.enqueue(stream),
+                            _ => prepared.enqueue_unchecked(args, workspace, stream),
                         }
                     };
                     assert!(result.is_ok());
                 };
                 // The first run may wake what the operating system starts lazily.
-                run(true);
-                for checked in [true, false] {
+                run("checked");
+                for how in ["checked", "checked and made", "checked beforehand", "unchecked"] {
                     let before = ALLOCATIONS.load(Ordering::Relaxed);
                     for _ in 0..200 {
-                        run(checked);
+                        run(how);
                     }
                     let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
-                    assert_eq!(count, 0, "{rows} rows on {threads}, checked {checked}, buckets {ends:?}");
+                    assert_eq!(count, 0, "{rows} rows on {threads}, {how}, buckets {ends:?}");
                 }
             }
         }

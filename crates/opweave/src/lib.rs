@@ -47,7 +47,7 @@ pub use solutions::{SolutionError, initialize, platform, runtime};
 
 pub use opweave_contract::{Clause, ContractError, Operator, ProblemError, Promise};
 pub use opweave_device::{DeviceKey, HostStream, LaunchError, StreamRef};
-pub use opweave_registry::{EnqueueError, ExecutionMode, PackedLayout, Prepared, Workspace};
+pub use opweave_registry::{CheckedCall, EnqueueError, ExecutionMode, PackedLayout, Prepared, Workspace};
 pub use opweave_runtime::{
     Bindings, Config, Demands, Environment, InitializeError, Profile, Request, Runtime, RuntimeBuilder, StateError,
 };

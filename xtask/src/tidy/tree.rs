@@ -94,8 +94,11 @@ impl File {
         self.path.ends_with(".rs") && !self.link
     }
 
-    /// The package folder that the file belongs to: `crates/NAME`, `xtask`, `tests/outside`.
+    /// The crate that the file belongs to: `NAME` of `crates/NAME`, or `examples/NAME`.
     pub(crate) fn package(&self) -> Option<&str> {
+        if let Some(rest) = self.path.strip_prefix("examples/") {
+            return rest.split_once('/').map(|(name, _)| &self.path[.."examples/".len() + name.len()]);
+        }
         self.path.strip_prefix("crates/").and_then(|rest| rest.split('/').next())
     }
 
@@ -152,8 +155,11 @@ mod tests {
 
     #[test]
     fn the_package_is_the_crate_folder() {
-        let tree = tree_of(&[("crates/opweave-cpu/src/lib.rs", ""), ("xtask/src/main.rs", "")]);
-        assert_eq!(tree.files[0].package(), Some("opweave-cpu"));
-        assert_eq!(tree.files[1].package(), None);
+        let files =
+            ["crates/opweave-cpu/src/lib.rs", "examples/decode/src/lib.rs", "examples/lib.rs", "xtask/src/main.rs"];
+        let tree = tree_of(&files.map(|path| (path, "")));
+        let packages =
+            files.map(|path| tree.files.iter().find(|file| file.path == path).and_then(|file| file.package()));
+        assert_eq!(packages, [Some("opweave-cpu"), Some("examples/decode"), None, None]);
     }
 }

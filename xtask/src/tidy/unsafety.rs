@@ -2,7 +2,7 @@
 // Copyright 2026 The opweave authors
 //! Where `unsafe` may stand, and what must stand beside it.
 //!
-//! The table in `docs/architecture.md` names the crates: `any` may hold unsafe code of every kind, `calls` may declare
+//! The table in `docs/architecture.md` names the crates, examples by their folder: `any` may hold unsafe code of every kind, `calls` may declare
 //! unsafe functions and hold unsafe blocks of one statement each, `markers` may say that a type is `Send` or `Sync`, and
 //! a crate without a row holds none. Test code may use unsafe everywhere, since calling an unsafe function is the only
 //! way to test it, but explains itself like any other.
@@ -223,6 +223,7 @@ mod tests {
 | `opweave-cpu`, `opweave-tensor` | any | kernels and views |
 | `opweave-registry` | calls | declares and calls enqueue |
 | `opweave-bench` | calls, markers | a type of addresses |
+| `examples/engine` | calls | an engine of its own memory |
 ";
 
     fn found(path: &str, text: &str) -> Vec<String> {
@@ -238,6 +239,8 @@ mod tests {
         assert_eq!(found("xtask/src/main.rs", text), ["unsafe in a crate that may hold none"]);
         assert!(found(CPU, text).is_empty());
         assert!(found("crates/opweave-runtime/tests/it.rs", text).is_empty());
+        assert!(found("examples/engine/src/lib.rs", text).is_empty());
+        assert_eq!(found("examples/other/src/lib.rs", text), ["unsafe in a crate that may hold none"]);
         assert!(found("comparisons/a/src/main.rs", text).is_empty());
         assert!(found("comparisons/a/src/main.rs", "let x = unsafe { f() };\n")[0].contains("SAFETY"));
     }

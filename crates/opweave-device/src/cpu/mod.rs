@@ -6,6 +6,7 @@
 mod buffer;
 mod device;
 mod event;
+mod fetch;
 mod parallel;
 mod pool;
 mod probe;
@@ -15,6 +16,7 @@ mod rayon;
 pub use buffer::HostBuffer;
 pub use device::CpuDevice;
 pub use event::HostEvent;
+pub use fetch::fetch;
 pub use parallel::{Parallel, Serial};
 pub use pool::{MAX_THREADS, Pool, PoolError};
 pub use probe::{backend, host_info, host_key};

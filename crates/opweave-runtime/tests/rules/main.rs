@@ -11,6 +11,7 @@ mod support;
 mod binding_rules;
 mod bucket_rules;
 mod catalog_rules;
+mod checked_call_rules;
 mod explain_rules;
 mod golden;
 mod initialize_rules;

@@ -3,14 +3,17 @@
 
 //! The cache of keys and values: pages of every layer, and which sequence has which.
 
+use opweave::{RawTensor, ViewError};
+
+use super::memory::Place;
 use super::options::Options;
 use super::{EngineError, error::limit};
 use crate::checkpoint::Config;
 
 /// Keys and values of one layer, `[pages, page_size, num_kv_heads, head_dim]` each.
-pub(super) struct LayerCache {
-    pub(super) k: Vec<f32>,
-    pub(super) v: Vec<f32>,
+struct LayerCache {
+    k: Vec<f32>,
+    v: Vec<f32>,
 }
 
 /// A sequence: its pages in order, and how many positions of them are filled.
@@ -22,8 +25,8 @@ struct Sequence {
 
 /// All layers' pages, and the sequences' tables. A page has the same number in every layer.
 pub(super) struct Cache {
-    pub(super) layers: Vec<LayerCache>,
-    pub(super) pages: usize,
+    layers: Vec<LayerCache>,
+    pages: usize,
     free: Vec<i32>,
     sequences: Vec<Sequence>,
     page_size: usize,
@@ -45,6 +48,13 @@ impl Cache {
             page_size: options.page_size,
             context: options.context,
         }
+    }
+
+    /// A layer's keys and values.
+    pub(super) fn views(&mut self, layer: usize, config: &Config) -> Result<[RawTensor; 2], ViewError> {
+        let shape = [self.pages, self.page_size, config.num_kv_heads, config.head_dim];
+        let LayerCache { k, v } = &mut self.layers[layer];
+        Ok([Place::of(k).view(&shape)?, Place::of(v).view(&shape)?])
     }
 
     /// Positions of a sequence that are filled.

@@ -47,6 +47,9 @@ pub enum EngineError {
     /// An operator refused a call, or failed.
     #[error(transparent)]
     Call(#[from] CallError),
+    /// An operator refused a call that was to be kept, or failed in it.
+    #[error(transparent)]
+    Kept(#[from] opweave::EnqueueError),
     /// A view that does not fit its memory.
     #[error(transparent)]
     View(#[from] ViewError),

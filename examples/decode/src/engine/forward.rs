@@ -3,13 +3,10 @@
 
 //! One pass: tokens in, logits out.
 
-use opweave::ops::{
-    AttentionOptions, PagedKeys, Pages, PrefillKeys, Queries, attention_prefill, embedding, fused_add_rms_norm,
-    paged_attention_decode, reshape_paged_cache, rms_norm, rotary_embedding, silu_and_mul,
-};
-use opweave::{AnyRef, Output, TensorMut, TensorRef};
+use opweave::StreamRef;
 
-use super::clock::Part;
+use super::calls::{Call, Shape};
+use super::clock::{Clock, Part};
 use super::error::limit;
 use super::{Engine, EngineError};
 
@@ -38,19 +35,15 @@ impl Engine {
     /// # Errors
     /// [`EngineError`]; before anything is changed for a token, a sequence or a number that is not legal.
     pub fn forward(&mut self, work: &[Work<'_>], wanted: Wanted) -> Result<&[f32], EngineError> {
-        let (tokens, rows) = self.admit(work, wanted)?;
-        let single = work.iter().all(|work| work.tokens.len() == 1);
+        let shape = self.admit(work, wanted)?;
         self.place(work);
-        self.embed(tokens)?;
-        for layer in 0..self.layers.len() {
-            self.attend(layer, tokens, work.len(), single)?;
-            self.transform(layer, tokens)?;
-        }
-        self.logits(tokens, rows, wanted)
+        self.check(shape)?;
+        self.run(shape)?;
+        Ok(&self.buffers.logits[..shape.rows * self.config.vocab_size])
     }
 
-    /// Checks the work: the number of its tokens, and of the rows of logits.
-    fn admit(&self, work: &[Work<'_>], wanted: Wanted) -> Result<(usize, usize), EngineError> {
+    /// Checks the work, and answers what its calls follow from.
+    fn admit(&self, work: &[Work<'_>], wanted: Wanted) -> Result<Shape, EngineError> {
         let vocab_size = self.config.vocab_size;
         let tokens: usize = work.iter().map(|work| work.tokens.len()).sum();
         let most = self.buffers.ids.capacity();
@@ -71,7 +64,7 @@ impl Engine {
         if rows > room {
             return Err(limit("the number of rows of logits", rows, format!("1 to {room}")));
         }
-        Ok((tokens, rows))
+        Ok(Shape { tokens, sequences: work.len(), rows })
     }
 
     /// Gives every token its position and its slot, and fills in the tables of the pass.
@@ -99,138 +92,53 @@ impl Engine {
         }
     }
 
-    fn embed(&mut self, tokens: usize) -> Result<(), EngineError> {
-        let Engine { config, buffers: b, operators: op, clock, stream, .. } = self;
-        let shape = [tokens, config.hidden_size];
-        let table = TensorRef::new(&self.table, &[config.vocab_size, config.hidden_size])?;
-        let residual = TensorMut::new(&mut b.residual[..tokens * config.hidden_size], &shape)?;
-        let ids = TensorRef::new(&b.ids, &[tokens])?;
-        clock.time(Part::Embedding, || embedding(&op.embedding, ids, table, residual, stream))?;
-        let hidden = tokens * config.hidden_size;
-        let rows = Output::apart(
-            TensorRef::new(&b.residual[..hidden], &shape)?,
-            TensorMut::new(&mut b.normed[..hidden], &shape)?,
-        );
-        let scale = TensorRef::new(&self.layers[0].attention_norm, &[config.hidden_size])?;
-        let eps = config.rms_norm_eps;
-        clock.time(Part::Norm, || rms_norm(&op.norm, rows, Some(scale.into()), eps, stream))?;
-        Ok(())
-    }
-
-    /// Attention of a layer, and the norm behind it.
-    fn attend(&mut self, layer: usize, tokens: usize, sequences: usize, single: bool) -> Result<(), EngineError> {
-        let Engine { config: c, buffers: b, operators: op, clock, stream, arena, .. } = self;
-        let weights = &self.layers[layer];
-        let (hidden, queries, keys) = (c.hidden_size, c.query_size(), c.kv_size());
-        let width = queries + 2 * keys;
-        let normed = TensorRef::new(&b.normed[..tokens * hidden], &[tokens, hidden])?;
-        let qkv = &mut b.qkv[..tokens * width];
-        let out = TensorMut::new(qkv, &[tokens, width])?;
-        clock.time(Part::Qkv, || weights.qkv.multiply(arena, normed, out, stream))?;
-
-        // Heads of a token stand side by side: queries, keys, values.
-        let strides = [width as isize, c.head_dim as isize, 1];
-        let q_shape = [tokens, c.num_heads, c.head_dim];
-        let kv_shape = [tokens, c.num_kv_heads, c.head_dim];
-        let positions = TensorRef::new(&b.positions, &[tokens])?;
-        let table = TensorRef::new(&self.rope, &[self.positions, c.head_dim])?;
-        // Heads of queries and of keys are neighbours and are turned alike: to the operator they are one tensor's.
-        let turned = [tokens, c.num_heads + c.num_kv_heads, c.head_dim];
-        let turned = TensorMut::strided(qkv, &turned, &strides)?;
-        clock.time(Part::Rotary, || rotary_embedding(&op.rotary, positions, turned, None, table, stream))?;
-        let cache_shape = [self.cache.pages, self.page_size, c.num_kv_heads, c.head_dim];
-        let kept = &mut self.cache.layers[layer];
-        {
-            let rows: [AnyRef<'_>; 2] = [
-                TensorRef::strided(&qkv[queries..], &kv_shape, &strides)?.into(),
-                TensorRef::strided(&qkv[queries + keys..], &kv_shape, &strides)?.into(),
-            ];
-            let caches =
-                [TensorMut::new(&mut kept.k, &cache_shape)?.into(), TensorMut::new(&mut kept.v, &cache_shape)?.into()];
-            let slots = TensorRef::new(&b.slots, &[tokens])?;
-            clock.time(Part::Store, || reshape_paged_cache(&op.store, slots, rows, caches, None, stream))?;
+    /// Makes the calls of a pass, which were checked.
+    fn run(&mut self, shape: Shape) -> Result<(), EngineError> {
+        let Engine { config, buffers: b, calls, clock, stream, .. } = self;
+        let Some(outer) = &calls.outer else { return Ok(()) };
+        let mut run = Run { clock, stream: StreamRef::host(stream) };
+        run.make(Part::Embedding, &outer.embedding, &outer.norm)?;
+        run.make(Part::Norm, &outer.norm, calls.layers.first().map_or(&outer.head, |layer| &layer.qkv))?;
+        for (at, layer) in calls.layers.iter().enumerate() {
+            run.make(Part::Qkv, &layer.qkv, &layer.rotary)?;
+            run.make(Part::Rotary, &layer.rotary, &layer.store)?;
+            run.make(Part::Store, &layer.store, &layer.attention)?;
+            run.make(Part::Attention, &layer.attention, &layer.output)?;
+            run.make(Part::Output, &layer.output, &layer.mlp_norm)?;
+            run.make(Part::Norm, &layer.mlp_norm, &layer.gate_up)?;
+            run.make(Part::GateUp, &layer.gate_up, &layer.activation)?;
+            run.make(Part::Activation, &layer.activation, &layer.down)?;
+            run.make(Part::Down, &layer.down, &layer.next_norm)?;
+            let next = calls.layers.get(at + 1).map_or(&outer.head, |next| &next.qkv);
+            run.make(Part::Norm, &layer.next_norm, next)?;
         }
-        let pages = Pages::BlockTables {
-            block_tables: TensorRef::new(&b.block_tables, &[sequences, self.pages_per_sequence])?.into(),
-            seq_lens: TensorRef::new(&b.lengths, &[sequences])?.into(),
-        };
-        let paged = PagedKeys {
-            k_cache: TensorRef::new(&kept.k, &cache_shape)?.into(),
-            v_cache: TensorRef::new(&kept.v, &cache_shape)?.into(),
-            scales: None,
-            pages,
-        };
-        let q = TensorRef::strided(qkv, &q_shape, &strides)?;
-        let out = TensorMut::new(&mut b.attended[..tokens * queries], &q_shape)?;
-        let options =
-            AttentionOptions { workspace: b.scratch.elements_mut().unwrap_or_default(), ..AttentionOptions::default() };
-        if single {
-            clock.time(Part::Attention, || paged_attention_decode(&op.decode, q, paged, options, out, None, stream))?;
-        } else {
-            let starts = TensorRef::new(&b.starts, &[sequences + 1])?;
-            let queries = Queries { q: q.into(), cu_seqlens: starts.into() };
-            let keys = PrefillKeys::Paged(paged);
-            clock
-                .time(Part::Attention, || attention_prefill(&op.prefill, queries, keys, options, out, None, stream))?;
-        }
-        let attended = TensorRef::new(&b.attended[..tokens * queries], &[tokens, queries])?;
-        let update = TensorMut::new(&mut b.update[..tokens * hidden], &[tokens, hidden])?;
-        clock.time(Part::Output, || weights.output.multiply(arena, attended, update, stream))?;
-        self.add_and_norm(tokens, layer, true)
-    }
-
-    /// The MLP of a layer, and the norm behind it: the next layer's first, or the last of all.
-    fn transform(&mut self, layer: usize, tokens: usize) -> Result<(), EngineError> {
-        let Engine { config: c, buffers: b, operators: op, clock, stream, arena, .. } = self;
-        let weights = &self.layers[layer];
-        let (hidden, inner) = (c.hidden_size, c.intermediate_size);
-        let normed = TensorRef::new(&b.normed[..tokens * hidden], &[tokens, hidden])?;
-        let both = TensorMut::new(&mut b.gate_up[..tokens * 2 * inner], &[tokens, 2 * inner])?;
-        clock.time(Part::GateUp, || weights.gate_up.multiply(arena, normed, both, stream))?;
-        let both = TensorRef::new(&b.gate_up[..tokens * 2 * inner], &[tokens, 2 * inner])?;
-        let product = TensorMut::new(&mut b.inner[..tokens * inner], &[tokens, inner])?;
-        clock.time(Part::Activation, || silu_and_mul(&op.activation, both, None, product, stream))?;
-        let product = TensorRef::new(&b.inner[..tokens * inner], &[tokens, inner])?;
-        let update = TensorMut::new(&mut b.update[..tokens * hidden], &[tokens, hidden])?;
-        clock.time(Part::Down, || weights.down.multiply(arena, product, update, stream))?;
-        self.add_and_norm(tokens, layer, false)
-    }
-
-    /// `residual += update`, and the norm of it that comes next.
-    fn add_and_norm(&mut self, tokens: usize, layer: usize, inside: bool) -> Result<(), EngineError> {
-        let Engine { config: c, buffers: b, operators: op, clock, stream, .. } = self;
-        let scale = match self.layers.get(layer + 1) {
-            _ if inside => &self.layers[layer].mlp_norm,
-            Some(next) => &next.attention_norm,
-            None => &self.last_norm,
-        };
-        let (elements, shape) = (tokens * c.hidden_size, [tokens, c.hidden_size]);
-        let rows = Output::apart(
-            TensorRef::new(&b.update[..elements], &shape)?,
-            TensorMut::new(&mut b.normed[..elements], &shape)?,
-        );
-        let residual = TensorMut::new(&mut b.residual[..elements], &shape)?;
-        let scale = TensorRef::new(scale, &[c.hidden_size])?;
-        let eps = c.rms_norm_eps;
-        clock.time(Part::Norm, || fused_add_rms_norm(&op.add_norm, rows, residual, Some(scale.into()), eps, stream))?;
-        Ok(())
-    }
-
-    fn logits(&mut self, tokens: usize, rows: usize, wanted: Wanted) -> Result<&[f32], EngineError> {
-        let Engine { config: c, buffers: b, clock, stream, arena, .. } = self;
-        let hidden = c.hidden_size;
-        let input = if wanted == Wanted::All {
-            &b.normed[..tokens * hidden]
-        } else {
+        if !shape.all() {
+            let hidden = config.hidden_size;
             for (row, end) in b.starts[1..].iter().enumerate() {
                 let from = (*end as usize - 1) * hidden;
                 b.last[row * hidden..][..hidden].copy_from_slice(&b.normed[from..from + hidden]);
             }
-            &b.last[..rows * hidden]
-        };
-        let input = TensorRef::new(input, &[rows, hidden])?;
-        let out = TensorMut::new(&mut b.logits[..rows * c.vocab_size], &[rows, c.vocab_size])?;
-        clock.time(Part::Head, || self.head.multiply(arena, input, out, stream))?;
-        Ok(&self.buffers.logits[..rows * self.config.vocab_size])
+        }
+        run.make(Part::Head, &outer.head, &outer.embedding)
+    }
+}
+
+/// A pass under way.
+struct Run<'a> {
+    clock: &'a mut Clock,
+    stream: StreamRef<'a>,
+}
+
+impl Run<'_> {
+    /// Makes a call, and has the one after it fetched meanwhile.
+    #[inline(always)]
+    fn make(&mut self, part: Part, call: &impl Call, next: &impl Call) -> Result<(), EngineError> {
+        let stream = self.stream;
+        next.fetch();
+        // SAFETY: the views of all calls of an engine are of its own vectors and blocks, which keep their place and are initialised as far as
+        // the pass goes, and which nobody else uses while it is borrowed exclusively; its stream never captures, so the work has
+        // finished when this returns.
+        self.clock.time(part, || unsafe { call.enqueue(stream) })?;
+        Ok(())
     }
 }

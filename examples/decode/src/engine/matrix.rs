@@ -9,14 +9,15 @@ use std::sync::Arc;
 use half::{bf16, f16};
 use opweave::contract::Operator;
 use opweave::ops::{
-    GgufBlock, InputMode, Linear, LinearProblem, LinearWna16, LinearWna16Problem, WeightShape, from_gguf, linear,
-    linear_wna16,
+    GgufBlock, InputMode, Linear, LinearArgs, LinearProblem, LinearWna16, LinearWna16Args, LinearWna16Problem,
+    WeightShape, from_gguf,
 };
 use opweave::{
-    AnyRef, Bindings, Config as Setup, DType, Demands, DeviceId, HostStream, PackedLayout, Prepared, Request,
-    TensorMut, TensorRef, pack,
+    AnyRef, Bindings, Config as Setup, DType, Demands, DeviceId, HostStream, PackedLayout, Prepared, RawTensor,
+    Request, TensorRef, Workspace, pack,
 };
 
+use super::calls::ProductCall;
 use super::memory::Arena;
 use super::options::{FloatForm, Options, WeightForm};
 use super::{EngineError, Kernels};
@@ -249,26 +250,28 @@ impl Matrix {
         }
     }
 
-    /// `out = input weight^T`.
-    pub(super) fn multiply(
-        &self,
-        arena: &Arena,
-        input: TensorRef<'_, f32>,
-        out: TensorMut<'_, f32>,
-        stream: &HostStream,
-    ) -> Result<(), EngineError> {
-        match self {
-            Matrix::Float { op, weight } => linear(op, input, weight.view(arena)?, None, out, stream)?,
+    /// The call of `out = input weight^T`.
+    pub(super) fn call(&self, arena: &Arena, input: RawTensor, out: RawTensor) -> Result<ProductCall, EngineError> {
+        Ok(match self {
+            Matrix::Float { op, weight } => {
+                let args = LinearArgs { input, weight: weight.view(arena)?.raw(), bias: None, out };
+                ProductCall::Float(op.checked(args, Workspace::NONE)?)
+            }
             Matrix::Codes { op, weight, scales, minima, groups } => {
                 let width = op.problem().out_features;
                 let (shape, strides) = ([*groups, width], [Arena::stride(width) as isize, 1]);
-                let by_group = |part| TensorRef::strided(arena.halves(part), &shape, &strides);
-                let minima = if minima.is_empty() { None } else { Some(by_group(minima)?.into()) };
-                let weight = (weight.view(arena)?, by_group(scales)?.into(), minima);
-                linear_wna16(op, input, weight, None, out, stream)?;
+                let by_group = |part| TensorRef::strided(arena.halves(part), &shape, &strides).map(|view| view.raw());
+                let args = LinearWna16Args {
+                    input,
+                    weight: weight.view(arena)?.raw(),
+                    scales: by_group(scales)?,
+                    offsets: if minima.is_empty() { None } else { Some(by_group(minima)?) },
+                    bias: None,
+                    out,
+                };
+                ProductCall::Codes(op.checked(args, Workspace::NONE)?)
             }
-        }
-        Ok(())
+        })
     }
 
     /// Bytes that a product with it reads.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright 2026 The opweave authors
 
-//! The engine's memory for what operators stream: one block for all matrices, and scratch.
+//! The engine's memory: one block for all matrices, which operators stream, and how calls see what it owns.
 
 use std::ops::Range;
 
 use half::f16;
-use opweave::DeviceId;
 use opweave::device::cpu::HostBuffer;
+use opweave::opweave_tensor::Element;
+use opweave::{DType, DeviceId, RawTensor, ViewError};
 
 use super::EngineError;
 
@@ -75,5 +76,79 @@ impl Arena {
         let rows = halves[part.start / 2..part.end / 2].chunks_mut(Arena::stride(width));
         rows.zip(values.chunks(width)).for_each(|(to, row)| to[..width].copy_from_slice(row));
         part
+    }
+}
+
+/// A vector as calls see it that are kept: by its address, which is the same as long as the vector does not grow. Views of it are of
+/// its room, whose elements a pass writes before it makes its calls.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    data: *mut u8,
+    dtype: DType,
+    /// In bytes.
+    room: usize,
+    element: usize,
+}
+
+impl Place {
+    pub(super) fn of<T: Element>(memory: &mut Vec<T>) -> Self {
+        let (element, room) = (size_of::<T>(), memory.capacity() * size_of::<T>());
+        Place { data: memory.as_mut_ptr().cast(), dtype: T::DTYPE, room, element }
+    }
+
+    /// What is behind so many elements.
+    pub(super) fn behind(self, elements: usize) -> Self {
+        let bytes = (elements * self.element).min(self.room);
+        Place { data: self.data.wrapping_add(bytes), room: self.room - bytes, ..self }
+    }
+
+    /// A view of the first elements.
+    ///
+    /// # Errors
+    /// [`ViewError`] when the shape needs more than there are.
+    pub(super) fn view(self, shape: &[usize]) -> Result<RawTensor, ViewError> {
+        self.within(RawTensor::contiguous(self.data, self.dtype, DeviceId::CPU, shape)?)
+    }
+
+    /// A view with strides in elements, none of them negative.
+    ///
+    /// # Errors
+    /// As [`Place::view`].
+    pub(super) fn strided(self, shape: &[usize], strides: &[isize]) -> Result<RawTensor, ViewError> {
+        self.within(RawTensor::strided(self.data, self.dtype, DeviceId::CPU, shape, strides)?)
+    }
+
+    fn within(self, view: RawTensor) -> Result<RawTensor, ViewError> {
+        let start = self.data as usize;
+        match view.extent() {
+            Some(extent) if extent.start >= start && extent.end - start <= self.room => Ok(view),
+            extent => Err(ViewError::OutOfBounds {
+                shape: view.shape().to_vec(),
+                strides: view.strides().to_vec(),
+                needed: extent.map_or(u128::MAX, |e| ((e.end - e.start) / self.element) as u128),
+                available: self.room / self.element,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_of_a_place_end_with_its_room() {
+        let mut memory: Vec<i64> = Vec::with_capacity(12);
+        let (room, data) = (memory.capacity(), memory.as_mut_ptr());
+        let place = Place::of(&mut memory);
+        assert_eq!(place.view(&[3, room / 3]).unwrap().data(), data.cast());
+        assert!(matches!(place.view(&[1, room + 1]), Err(ViewError::OutOfBounds { .. })));
+        assert!(place.strided(&[2, 4], &[room as isize - 4, 1]).is_ok());
+        assert!(place.strided(&[2, 4], &[room as isize - 3, 1]).is_err());
+        assert!(place.strided(&[2, 4], &[-4, 1]).is_err(), "before the first element");
+        let last = place.behind(room - 2);
+        assert_eq!(last.view(&[2]).unwrap().data(), data.wrapping_add(room - 2).cast());
+        assert!(last.view(&[3]).is_err());
+        assert!(place.behind(room + 5).view(&[1]).is_err());
     }
 }

@@ -6,6 +6,7 @@
 
 mod buffers;
 mod cache;
+mod calls;
 mod clock;
 mod error;
 mod explain;
@@ -30,6 +31,7 @@ pub use self::sampler::Policy;
 
 use self::buffers::Buffers;
 use self::cache::Cache;
+use self::calls::Calls;
 use self::matrix::{Form, Matrix, Product};
 use self::memory::Arena;
 use self::operators::{Operators, Problems};
@@ -49,7 +51,6 @@ struct Layer {
 /// A model, ready to decode.
 pub struct Engine {
     config: Config,
-    page_size: usize,
     pages_per_sequence: usize,
     /// Positions of the rotary table.
     positions: usize,
@@ -63,6 +64,7 @@ pub struct Engine {
     operators: Operators,
     cache: Cache,
     buffers: Buffers,
+    calls: Calls,
     next: Vec<u32>,
     draws: Draws,
     clock: Clock,
@@ -122,10 +124,10 @@ impl Engine {
             layers,
             rope: rope::table(&config, options.context)?,
             positions: options.context,
-            page_size: options.page_size,
             pages_per_sequence: options.pages(),
             cache: Cache::new(&config, options),
             buffers: Buffers::new(&config, options, operators.scratch())?,
+            calls: Calls::new(config.num_layers),
             next: vec![0; options.sequences],
             draws: Draws::new(options.sequences),
             clock: Clock::default(),

@@ -85,3 +85,32 @@ fn the_number_of_threads_changes_nothing() {
     let one = with(1);
     assert!(one == with(2) && one == with(3));
 }
+
+/// Calls are kept from pass to pass while the shape is the same: a pass is what it is on an engine that made no other before.
+#[test]
+fn passes_of_other_shapes_before_it_change_nothing_in_a_pass() {
+    let made = || engine(Encoding::Q4_1, |o| Options { sequences: 2, all_logits: true, ..o });
+    let run = |engine: &mut Engine, lengths: &[u32], wanted: Wanted| {
+        let texts: Vec<Vec<u32>> = lengths.iter().map(|length| text(7 + length, *length)).collect();
+        let work: Vec<Work<'_>> =
+            texts.iter().enumerate().map(|(sequence, tokens)| Work { sequence, tokens }).collect();
+        let logits = engine.forward(&work, wanted).unwrap().to_vec();
+        (0..2).for_each(|sequence| engine.clear(sequence).unwrap());
+        logits
+    };
+    let mut one = made();
+    // Alike but for one of tokens, sequences and rows.
+    let shapes: [(&[u32], Wanted); 6] = [
+        (&[2], Wanted::Last),
+        (&[1, 1], Wanted::Last),
+        (&[2], Wanted::All),
+        (&[1, 2], Wanted::Last),
+        (&[3], Wanted::Last),
+        (&[1], Wanted::Last),
+    ];
+    for (lengths, wanted) in shapes.iter().chain(&shapes) {
+        let (found, expected) = (run(&mut one, lengths, *wanted), run(&mut made(), lengths, *wanted));
+        assert_eq!(found.len(), expected.len(), "{lengths:?} {wanted:?}");
+        assert!(found == expected, "{lengths:?} {wanted:?}");
+    }
+}
