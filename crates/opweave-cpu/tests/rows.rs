@@ -9,9 +9,11 @@ use std::sync::Arc;
 use opweave_contract::ops;
 use opweave_device::Device;
 use opweave_device::cpu::{CpuDevice, Parallel, Pool, Serial};
+use opweave_numerics::harness::{How, PrepareOn};
+use opweave_numerics::input::{Generator, Grade};
 use opweave_numerics::report::{Status, markdown};
-use opweave_numerics::{Config, Ground, Interrupt, Mode, Silent, run, suites};
-use opweave_registry::{FrozenRegistry, Registry, collect_catalog};
+use opweave_numerics::{Config, Ground, Interrupt, Mode, Silent, Tier, run, suites};
+use opweave_registry::{ExecutionMode, FrozenRegistry, Registry, collect_catalog};
 
 fn registry() -> Registry {
     let mut registry = Registry::new();
@@ -100,4 +102,32 @@ fn every_row_passes_its_suite() {
 fn every_row_passes_its_suite_captured_and_on_threads() {
     let pool = Pool::new(NonZero::new(3).expect("not zero")).expect("the host has threads");
     numerics(Mode::Graph, Arc::new(pool), 3);
+}
+
+#[test]
+fn a_twin_of_a_plan_that_packs_gets_the_plain_weight_once_something_asks_for_it() {
+    let (registry, suites) = (registry().freeze(), suites::builtin().unwrap());
+    let cases = suites.get("linear_wna16").unwrap().cases(&[]).unwrap();
+    let case = cases.iter().find(|case| case.info().tier == Tier::Smoke).expect("a small case");
+    let source = case.fixture(&Generator::new(7, Grade::Normal, None).unwrap()).unwrap();
+    let device: Arc<dyn Device> = Arc::new(CpuDevice::new(Arc::new(Serial)));
+    let prepare = |row| {
+        let (row, mode) = (registry.row(row).unwrap(), ExecutionMode::Eager);
+        let generation = registry.generation();
+        source.prepare(&PrepareOn { device: &device, row, mode, generation, considered: &[] }).unwrap()
+    };
+    let (packs, plain) = (prepare("cpu.native.linear_wna16.portable"), prepare("cpu.reference.linear_wna16"));
+    let stream = device.stream().unwrap();
+    let own = packs.twin().unwrap();
+    // What reads the weight as it was drawn, and what packs it for itself, on the memory of one that does without.
+    for beside in [plain.twin_on(&*own).unwrap(), packs.twin_on(&*own).unwrap(), own.twin().unwrap()] {
+        beside.launch(stream.borrow()).unwrap();
+        stream.synchronize().unwrap();
+    }
+    // Validation loads every input anew and packs.
+    let how = How { graph: false, repeat: 1, batch_invariance: false, watch: &|| Ok(()) };
+    for mut twin in [packs.twin().unwrap(), own, plain.twin_on(&*packs.twin().unwrap()).unwrap()] {
+        let judgement = twin.validate(&how).unwrap();
+        assert!(judgement.findings.is_empty() && !judgement.leaves.is_empty(), "{judgement:?}");
+    }
 }

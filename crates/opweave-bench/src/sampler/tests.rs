@@ -63,6 +63,22 @@ fn every_round_takes_the_planned_samples() {
 }
 
 #[test]
+fn the_turns_of_each_implementation_have_a_time_of_their_own() {
+    let clock = Synthetic::default();
+    let protocol = Protocol { rounds: 3, ..Protocol::default() };
+    let mut fast = Call { name: 'A', time: |_| 50.0, flush_us: 10.0, clock: clock.clone() };
+    let mut slow = Call { name: 'B', time: |_| 200.0, flush_us: 10.0, clock: clock.clone() };
+    let taken = measure(&mut [&mut fast, &mut slow], &protocol, &clock, &Interrupt::default()).unwrap();
+    let log = clock.log.borrow();
+    for (taken, name, each) in [(&taken[0], 'A', 60), (&taken[1], 'B', 210)] {
+        // All that is in the log but the estimate: warming up and flushing count.
+        let samples = log.chars().filter(|&c| c == name).count() - ESTIMATE_SAMPLES;
+        assert!(samples > taken.rounds.iter().map(Vec::len).sum(), "{name} warms up");
+        assert_eq!(taken.elapsed, Duration::from_micros(each) * samples as u32, "{name}");
+    }
+}
+
+#[test]
 fn the_estimate_leaves_out_the_flush_and_the_first_call() {
     let taken = one(&Protocol::default(), 1000.0, |call| if call == 0 { 9000.0 } else { 50.0 }).unwrap();
     assert_eq!(taken.counts.estimate_us, 50.0);

@@ -5,7 +5,9 @@
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::any::Any;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
+use std::thread::available_parallelism;
 
 use opweave_tensor::{DType, DeviceId, Element};
 
@@ -14,6 +16,9 @@ use crate::{Buffer, DeviceError};
 
 /// The size of a huge page where there are any; blocks from this size on are aligned to it.
 const HUGE_PAGE: usize = 2 << 20;
+/// Blocks from this size on are zeroed by several threads, and by at most so many.
+const SHARED: usize = 8 * HUGE_PAGE;
+const MOST_THREADS: usize = 8;
 
 /// A zeroed block of host memory. Large blocks lie in huge pages where the system has them to give, which kernels that stream
 /// are faster on (docs/performance/normalization.md).
@@ -52,7 +57,7 @@ impl HostBuffer {
             ask_for_huge_pages(data, bytes);
         }
         // SAFETY: the block has this many bytes.
-        unsafe { data.write_bytes(0, layout.size()) };
+        zero(unsafe { std::slice::from_raw_parts_mut(data.as_ptr().cast(), layout.size()) });
         Ok(HostBuffer { data, layout, bytes })
     }
 
@@ -87,6 +92,25 @@ fn ask_for_huge_pages(data: NonNull<u8>, bytes: usize) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (data, bytes);
+}
+
+/// Zeroes a block, a large one by several threads: the system clears each page as it is touched, in a virtual machine after
+/// the host has found it one, and one thread waits for that at a small part of the rate of memory.
+fn zero(block: &mut [MaybeUninit<u8>]) {
+    let blank = |part: &mut [MaybeUninit<u8>]| {
+        // SAFETY: the bytes are borrowed exclusively, and any byte is a value of theirs.
+        unsafe { part.as_mut_ptr().write_bytes(0, part.len()) }
+    };
+    if block.len() < SHARED {
+        return blank(block);
+    }
+    let threads = available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let share = block.len().div_ceil(threads).next_multiple_of(HUGE_PAGE);
+    let (own, others) = block.split_at_mut(share.min(block.len()));
+    std::thread::scope(|scope| {
+        others.chunks_mut(share).for_each(|part| drop(scope.spawn(move || blank(part))));
+        blank(own);
+    });
 }
 
 impl Drop for HostBuffer {
@@ -142,6 +166,24 @@ mod tests {
         assert!(buffer.elements::<bool>().is_none());
         let bytes = HostBuffer::new(DeviceId::CPU, 16, 1).expect("there is memory");
         assert!(bytes.elements::<u64>().is_none());
+    }
+
+    #[test]
+    fn every_byte_of_a_block_is_zero_however_many_threads_it_takes() {
+        // Dirty memory of these sizes is what the next block of the size may get.
+        for bytes in [SHARED - 1, SHARED, SHARED + 1, 3 * SHARED + HUGE_PAGE + 5] {
+            for _ in 0..2 {
+                let mut buffer = HostBuffer::new(DeviceId::CPU, bytes, 64).expect("there is memory");
+                let block = buffer.elements_mut::<u8>().expect("aligned");
+                assert!(block.iter().all(|&byte| byte == 0), "{bytes}");
+                block.fill(0xa5);
+            }
+        }
+        // Memory that was written before, for certain.
+        let mut block = vec![MaybeUninit::new(7); 2 * SHARED + 3];
+        zero(&mut block);
+        // SAFETY: all bytes were given a value.
+        assert!(block.iter().all(|byte| unsafe { byte.assume_init() } == 0));
     }
 
     #[test]

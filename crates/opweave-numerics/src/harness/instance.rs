@@ -246,11 +246,32 @@ impl<O: Reference> Instance<O> {
         Ok(())
     }
 
+    /// Where the weight lies that calls of this plan see packed only.
+    fn packed_home(&self) -> Option<usize> {
+        self.packed.as_ref().map(|&(index, _)| self.fixture.homes[index])
+    }
+
+    /// Adds what calls of this plan read and `memory` lacks, because the plan that it was made for sees it packed.
+    fn supply(&self, memory: &Memory) -> Result<(), CaseError> {
+        if Rc::ptr_eq(&self.buffers, memory) {
+            return Ok(());
+        }
+        for (home, (mine, theirs)) in self.buffers.borrow().iter().zip(&mut *memory.borrow_mut()).enumerate() {
+            if theirs.is_none() && Some(home) != self.packed_home() {
+                *theirs = copy(&*self.common.device, mine.as_deref())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the images of another fixture of the same case into this instance's memory: inputs changed in place.
     pub(super) fn load(&mut self, fixture: &Fixture<O>) -> Result<(), CaseError> {
         for (tensor, buffer) in fixture.before.iter().zip(&mut *self.buffers.borrow_mut()) {
-            if let (Some(tensor), Some(buffer)) = (tensor, buffer) {
-                upload(tensor, &mut **buffer)?;
+            match (tensor, &mut *buffer) {
+                (Some(tensor), Some(buffer)) => upload(tensor, &mut **buffer)?,
+                // A twin has no weight to pack until it has to.
+                (Some(tensor), None) => *buffer = image(&*self.common.device, Some(tensor))?,
+                (None, _) => {}
             }
         }
         self.lent.soil()?;
@@ -477,7 +498,11 @@ impl<O: Reference> PreparedCase for Instance<O> {
         stream.synchronize()?;
         let (device, firsts) = (&*common.device, self.originals()?);
         let now = self.buffers.borrow();
-        let copies = firsts.iter().zip(&*now).map(|(first, now)| copy(device, first.as_deref().or(now.as_deref())));
+        // A weight that calls see packed is most of a case's memory, and as it was drawn no call of this plan reads it.
+        let packed = self.packed_home();
+        let copies = firsts.iter().zip(&*now).enumerate().map(|(home, (first, now))| {
+            copy(device, first.as_deref().or(now.as_deref()).filter(|_| Some(home) != packed))
+        });
         let memory = Rc::new(RefCell::new(copies.collect::<Result<Buffers, CaseError>>()?));
         let mut twin = Instance::with(fixture, Arc::clone(&common), memory, stream, faults, originals)?;
         twin.pack_as(self)?;
@@ -492,6 +517,7 @@ impl<O: Reference> PreparedCase for Instance<O> {
                 self.common.implementation.name
             )));
         };
+        self.supply(&other.buffers)?;
         let mut twin = Instance::with(
             Arc::clone(&self.fixture),
             Arc::clone(&self.common),
