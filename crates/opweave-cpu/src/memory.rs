@@ -134,6 +134,21 @@ pub(crate) fn prefetch_two<S: Simd, T>(s: S, p: *const T) {
     }
 }
 
+/// Where to ask for what a short run at `p` needs, which lies within a page: at `p`; where [`Simd::follows_pages`], as far in the first
+/// half of its page as half of `p`, so that the runs of a page ask for that half by [`prefetch_half`]. Of what is read in short runs,
+/// processors follow less by themselves than of rows.
+#[inline(always)]
+pub(crate) fn run_to_ask<S: Simd, T>(s: S, p: *const T) -> *const T {
+    if s.follows_pages() { half_to_begin(p.cast()).cast() } else { p }
+}
+
+/// The place in the first half of `p`'s page.
+#[inline(always)]
+fn half_to_begin(p: *const u8) -> *const u8 {
+    let within = p as usize % PAGE;
+    p.wrapping_sub(within - within / 2)
+}
+
 /// Asks for the line that lies half as far from `p` as element `i`, once for each: a pass of a row that calls this at every
 /// two vectors fetches the first half of `p`'s. Two passes that do so spread the traffic of the next row over both.
 #[inline(always)]
@@ -158,6 +173,22 @@ mod tests {
                 let lines: Vec<usize> = steps.map(|line| (line as usize - 7 * PAGE) / CACHE_LINE).collect();
                 assert_eq!(lines, (0..PAGE / 4 / CACHE_LINE).collect::<Vec<_>>(), "steps of {bytes} from {start}");
             }
+        }
+    }
+
+    #[test]
+    fn the_runs_of_a_page_ask_for_each_line_of_its_first_half_once() {
+        let page = std::ptr::without_provenance::<u8>(7 * PAGE);
+        for run in [2 * CACHE_LINE, 4 * CACHE_LINE, 8 * CACHE_LINE] {
+            // As `prefetch_half` does: half of a run's lines, from where the run is to ask.
+            let lines: Vec<usize> = (0..PAGE)
+                .step_by(run)
+                .flat_map(|at| {
+                    let from = half_to_begin(page.wrapping_add(at)) as usize - 7 * PAGE;
+                    (0..run / 2).step_by(CACHE_LINE).map(move |line| (from + line) / CACHE_LINE)
+                })
+                .collect();
+            assert_eq!(lines, (0..PAGE / 2 / CACHE_LINE).collect::<Vec<_>>(), "runs of {run}");
         }
     }
 }

@@ -15,7 +15,7 @@ use opweave_tensor::{DType, F8E4M3};
 
 use super::Call;
 use super::keys::Sequence;
-use super::rows::{Room, Task, most_heads};
+use super::rows::{MOST_HEADS, Room, Task, most_heads};
 use super::scoring::Heads;
 use super::state::{Total, finish, merge, read_query, write};
 use crate::simd::{Elem, Isa, MAX_LANES, Simd, SimdOp};
@@ -268,9 +268,6 @@ impl<T: Elem, U: Elem> SimdOp for One<'_, T, U> {
         unsafe { self.call.parts_of_one::<S, T, U>(s, self.token, self.these, self.sequence, self.range) }
     }
 }
-
-/// The most heads of a task: of the fewest features.
-const MOST_HEADS: usize = super::rows::MOST_STATE / 64;
 
 /// # Safety
 /// - `data` is valid to write `n` elements, a multiple of the vector.

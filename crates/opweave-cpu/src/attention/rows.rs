@@ -3,8 +3,9 @@
 
 //! A few rows against many keys: the body of decoding.
 //!
-//! Keys are taken in blocks. Of each block, all query heads of one head of keys are served before the next head, so that a key
-//! is read from memory and widened once; the block after it is fetched meanwhile.
+//! Keys are taken in blocks, and blocks in chunks. Of each chunk, all query heads of one head of keys are served before the next head, so
+//! that a key is read from memory and widened once, and memory is read in an order that is nearly its own; what comes is fetched
+//! meanwhile.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -13,19 +14,25 @@ use std::ops::Range;
 use super::keys::{Keys, Place, Sequence};
 use super::scoring::{Heads, Scoring};
 use super::state::{Total, shift};
-use crate::memory::{CACHE_LINE, prefetch_two};
+use crate::memory::{CACHE_LINE, prefetch_half, prefetch_two, run_to_ask};
 use crate::simd::math::times_exp;
 use crate::simd::{Elem, Simd, SimdOp};
 
-/// Keys of a block: enough that the state of a row is seldom loaded, few enough that those of all heads stay in the second
-/// cache with the block after them.
+/// Keys of a block, whose scores become weights together: two vectors of the widest.
 pub(super) const BLOCK: usize = 32;
+
+/// Keys of a chunk, of which one head's are read before the next head's: enough that the state of a row is seldom loaded, few enough that
+/// the lines of a token, with all of its heads, are read soon after each other.
+const CHUNK: usize = 16;
 
 /// Query heads that share the loads of a key.
 const TOGETHER: usize = 4;
 
 /// The most f32 of queries, or of sums, of one task: they are on the stack.
 pub(super) const MOST_STATE: usize = 8192;
+
+/// The most heads of a task: of the fewest features.
+pub(super) const MOST_HEADS: usize = MOST_STATE / 64;
 
 /// Room for queries or sums.
 #[repr(align(64))]
@@ -62,8 +69,18 @@ pub(super) struct Task<'a> {
     pub(super) q: *const f32,
 }
 
+/// The scores of a block, and then its weights, of all heads of a task.
 #[repr(align(64))]
-struct Scores([[f32; BLOCK]; TOGETHER]);
+struct Scores(MaybeUninit<[[f32; BLOCK]; MOST_HEADS]>);
+
+impl Scores {
+    /// The row of a head.
+    #[inline(always)]
+    fn row(&mut self, head: usize) -> *mut f32 {
+        debug_assert!(head < MOST_HEADS);
+        self.0.as_mut_ptr().cast::<f32>().wrapping_add(head * BLOCK)
+    }
+}
 
 /// Some keys of a task. It is entered by a call of its own, so that its code is there once for each type of keys.
 struct Take<'a, T> {
@@ -105,19 +122,19 @@ impl Task<'_> {
     /// - As for [`Task::take`].
     #[inline(always)]
     unsafe fn blocks<S: Simd, T: Elem>(&self, s: S, range: Range<usize>, totals: &mut [Total], values: *mut f32) {
-        let mut scores = Scores([[0.0; BLOCK]; TOGETHER]);
-        let (mut places, mut next) = ([Place::default(); BLOCK], [Place::default(); BLOCK]);
+        let mut scores = Scores(MaybeUninit::uninit());
+        // Those of a block, and behind them those of the block after it.
+        let mut places = [Place::default(); 2 * BLOCK];
+        let part = |from: usize| (range.start + from).min(range.end)..(range.start + from + BLOCK).min(range.end);
         // SAFETY: the caller's clauses, for this and all that follows: each block is a part of the range.
         unsafe {
-            let mut count = self.list(range.start..range.end.min(range.start + BLOCK), &mut places);
+            let mut count = self.list(part(0), &mut places);
             self.ask::<S, T>(s, &places[..count]);
-            let mut start = range.start;
-            while start < range.end {
-                let following = (start + BLOCK).min(range.end)..(start + 2 * BLOCK).min(range.end);
-                let more = self.list(following, &mut next);
-                self.block::<S, T>(s, &places[..count], &next[..more], totals, values, &mut scores);
-                (places, count) = (next, more);
-                start += BLOCK;
+            for start in (0..range.len()).step_by(BLOCK) {
+                let more = self.list(part(start + BLOCK), &mut places[count..]);
+                self.block::<S, T>(s, &places[..count + more], count, totals, values, &mut scores);
+                places.copy_within(count..count + more, 0);
+                count = more;
             }
         }
     }
@@ -142,9 +159,9 @@ impl Task<'_> {
     /// The places of the keys of `range` that the cache has.
     ///
     /// # Safety
-    /// - As for [`Keys::places`]; the range has at most [`BLOCK`] keys.
+    /// - As for [`Keys::places`].
     #[inline(always)]
-    unsafe fn list(&self, range: Range<usize>, places: &mut [Place; BLOCK]) -> usize {
+    unsafe fn list(&self, range: Range<usize>, places: &mut [Place]) -> usize {
         let mut count = 0;
         // SAFETY: the caller's clause.
         unsafe {
@@ -158,7 +175,7 @@ impl Task<'_> {
         count
     }
 
-    /// One block of at most [`BLOCK`] keys.
+    /// One block: the first `count` of the places, at most [`BLOCK`]. Those behind them come next.
     ///
     /// # Safety
     /// - As for [`Task::take`]; the places are those of keys.
@@ -167,107 +184,170 @@ impl Task<'_> {
         &self,
         s: S,
         places: &[Place],
-        next: &[Place],
+        count: usize,
         totals: &mut [Total],
         values: *mut f32,
         scores: &mut Scores,
     ) {
-        let (group, Heads { width, width_v, .. }) = (self.heads.group(), *self.heads);
-        // The block that is asked for meanwhile, and how far it was: token by token, all heads of each, as they lie in memory.
-        let later = if next.is_empty() { places } else { next };
-        let heads = self.these.start / group..self.these.end.div_ceil(group);
-        let mut asked = (0, heads.start);
-        let mut head = self.these.start;
-        while head < self.these.end {
-            let of = head / group;
-            let end = self.these.end.min((of + 1) * group);
-            let k = self.keys.k.data.cast::<T>().wrapping_offset(of as isize * self.keys.k.head);
-            let v = self.keys.v.data.cast::<T>().wrapping_offset(of as isize * self.keys.v.head);
-            let mut ahead = [[std::ptr::null(); 2]; BLOCK];
-            for ahead in &mut ahead {
-                let Place { k, v } = later.get(asked.0).or(later.last()).copied().unwrap_or_default();
-                *ahead = [(self.keys.k, k), (self.keys.v, v)].map(|(plane, place)| {
-                    plane
-                        .data
-                        .cast::<T>()
-                        .wrapping_offset(place.wrapping_add((asked.1 as isize).wrapping_mul(plane.head)))
-                });
-                asked = if asked.1 + 1 < heads.end { (asked.0, asked.1 + 1) } else { (asked.0 + 1, heads.start) };
-            }
-            while head < end {
-                // Narrow vectors have half as many registers.
-                let together = if S::LANES >= 16 { TOGETHER } else { TOGETHER / 2 };
-                let n = together.min(end - head);
-                let at = head - self.these.start;
-                // SAFETY: the caller's clauses: heads of this task, places of keys.
-                unsafe {
-                    let (q, values) = (self.q.add(at * width), values.add(at * width_v));
-                    let few = Few { scoring: self.scoring, k, v, places, ahead: &ahead, q, width, values, width_v };
-                    let totals = &mut totals[at..at + n];
+        if count == 0 {
+            return;
+        }
+        // Narrow vectors have half as many registers.
+        let together = if S::LANES >= 16 { TOGETHER } else { TOGETHER / 2 };
+        let mut before = [1.0; MOST_HEADS];
+        // SAFETY: the caller's clauses: heads of this task, places of keys. Scores are those of all heads before they become weights.
+        unsafe {
+            for start in (0..count).step_by(CHUNK) {
+                let chunk = Chunk::new(s, places, start..(start + CHUNK).min(count));
+                for (few, at, n) in self.heads::<T>(&chunk, together) {
+                    let (q, to) = (self.q.add(at * self.heads.width), scores.row(at).add(start));
                     match n {
-                        1 => few.take::<S, 1>(s, totals, scores),
-                        2 => few.take::<S, 2>(s, totals, scores),
-                        3 => few.take::<S, 3>(s, totals, scores),
-                        _ => few.take::<S, TOGETHER>(s, totals, scores),
+                        1 => few.scores::<S, 1>(s, q, to),
+                        2 => few.scores::<S, 2>(s, q, to),
+                        3 => few.scores::<S, 3>(s, q, to),
+                        _ => few.scores::<S, TOGETHER>(s, q, to),
                     }
                 }
-                head += n;
+            }
+            s.run(Weights { scoring: self.scoring, scores: scores.row(0), count, totals, before: &mut before });
+            for start in (0..count).step_by(CHUNK) {
+                let chunk = Chunk::new(s, places, start..(start + CHUNK).min(count));
+                for (few, at, n) in self.heads::<T>(&chunk, together) {
+                    let (to, weights) = (values.add(at * self.heads.width_v), scores.row(at).add(start));
+                    let before = if start == 0 { Some(before.as_ptr().add(at)) } else { None };
+                    match n {
+                        1 => few.values::<S, 1>(s, before, weights, to),
+                        2 => few.values::<S, 2>(s, before, weights, to),
+                        3 => few.values::<S, 3>(s, before, weights, to),
+                        _ => few.values::<S, TOGETHER>(s, before, weights, to),
+                    }
+                }
             }
         }
     }
+
+    /// The heads of the task, as many at a time as share the loads of a key. A list, and no function that is given one that computes:
+    /// that would be compiled for every processor.
+    #[inline(always)]
+    fn heads<'a, T>(&'a self, chunk: &'a Chunk, together: usize) -> Groups<'a, T> {
+        Groups { task: self, keys: &chunk.keys[..chunk.count], head: self.these.start, together, types: PhantomData }
+    }
 }
 
-/// Query heads of one head of keys, against one block.
+/// Heads of a task, some at a time: with the keys of a chunk, the first of them, counted from the task's, and their number.
+struct Groups<'a, T> {
+    task: &'a Task<'a>,
+    keys: &'a [[Place; 2]],
+    head: usize,
+    together: usize,
+    types: PhantomData<fn(T)>,
+}
+
+impl<'a, T> Iterator for Groups<'a, T> {
+    type Item = (Few<'a, T>, usize, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let Task { these, heads, keys: Keys { k, v, .. }, .. } = self.task;
+        let at = self.head;
+        if at >= these.end {
+            return None;
+        }
+        let of = at / heads.group();
+        let n = self.together.min(these.end.min((of + 1) * heads.group()) - at);
+        self.head += n;
+        let few = Few {
+            k: k.data.cast::<T>().wrapping_offset(of as isize * k.head),
+            v: v.data.cast::<T>().wrapping_offset(of as isize * v.head),
+            keys: self.keys,
+            width: heads.width,
+            width_v: heads.width_v,
+        };
+        Some((few, at - these.start, n))
+    }
+}
+
+/// The keys of a chunk: where each is, and what is asked for while it is worked on.
+struct Chunk {
+    keys: [[Place; 2]; CHUNK],
+    count: usize,
+}
+
+impl Chunk {
+    /// Some of the places, at least one and no more than a chunk.
+    #[inline(always)]
+    fn new<S: Simd>(s: S, places: &[Place], these: Range<usize>) -> Self {
+        // A processor that goes on with pages by itself needs their beginnings, and those soon; others take a block's time for a line.
+        let ahead = if s.follows_pages() { CHUNK } else { BLOCK };
+        let mut keys = [[Place::default(); 2]; CHUNK];
+        for (at, key) in keys.iter_mut().zip(these.clone()) {
+            let later = places.get(key + ahead).or(places.last());
+            *at = [places[key], later.copied().unwrap_or_default()];
+        }
+        Chunk { keys, count: these.len().min(CHUNK) }
+    }
+}
+
+/// Keys of a chunk, of one head, and their values.
 struct Few<'a, T> {
-    scoring: &'a Scoring,
     k: *const T,
     v: *const T,
-    places: &'a [Place],
-    /// What is asked for while each key, and its value, is worked on.
-    ahead: &'a [[*const T; 2]; BLOCK],
-    q: *const f32,
+    /// As in [`Chunk`].
+    keys: &'a [[Place; 2]],
     width: usize,
-    values: *mut f32,
     width_v: usize,
 }
 
 impl<T: Elem> Few<'_, T> {
+    /// The scores of R heads.
+    ///
     /// # Safety
-    /// - As for [`Task::take`], of R heads, for the keys of the places.
+    /// - As for [`Task::take`], of R heads whose queries lie at `q`, for the keys of the chunk; `to` is their place in R rows of a block.
     #[inline(always)]
-    unsafe fn take<S: Simd, const R: usize>(&self, s: S, totals: &mut [Total], scores: &mut Scores) {
-        let count = self.places.len();
-        if count == 0 {
-            return;
-        }
-        // SAFETY: the caller's clauses; the rows of `scores` hold a block.
-        unsafe {
-            let mut key = 0;
-            while key < count {
-                // The last ones again where four are not left.
-                let place = |n: usize| self.places[(key + n).min(count - 1)].k;
-                let rows = [0, 1, 2, 3].map(|n| self.k.offset(place(n)));
-                let ahead = [0, 1, 2, 3].map(|n| self.ahead[key + n][0]);
-                self.score::<S, R>(s, rows, ahead, scores, key);
-                key += 4;
+    unsafe fn scores<S: Simd, const R: usize>(&self, s: S, q: *const f32, to: *mut f32) {
+        for (at, four) in self.keys.chunks(4).enumerate() {
+            // Where four are not left, the last one again.
+            let key = |n: usize| four[n.min(four.len() - 1)];
+            // SAFETY: the caller's clauses.
+            unsafe {
+                let rows = [0, 1, 2, 3].map(|n| self.k.offset(key(n)[0].k));
+                let ahead = [0, 1, 2, 3].map(|n| run_to_ask(s, self.k.wrapping_offset(key(n)[1].k)));
+                self.score::<S, R>(s, (rows, ahead), q, to.add(4 * at));
             }
-            let before = s.run(Weights { scoring: self.scoring, scores, count, totals });
-            let mut column = 0;
-            let vectors = if S::LANES >= 16 { 4 } else { 2 };
+        }
+    }
+
+    /// Adds the weighted values of R heads.
+    ///
+    /// # Safety
+    /// - As for [`Task::take`], of R heads whose values lie at `to`, for the keys of the chunk; `weights` is their place in R rows of a
+    ///   block, `before` has R factors.
+    #[inline(always)]
+    unsafe fn values<S: Simd, const R: usize>(
+        &self,
+        s: S,
+        before: Option<*const f32>,
+        weights: *const f32,
+        to: *mut f32,
+    ) {
+        let vectors = if S::LANES >= 16 { 4 } else { 2 };
+        let mut column = 0;
+        // SAFETY: the caller's clauses.
+        unsafe {
             while column + vectors * S::LANES <= self.width_v {
                 if S::LANES >= 16 {
-                    self.weigh::<S, R, 2>(s, &before, scores, column);
+                    self.weigh::<S, R, 2>(s, before, weights, to, column);
                 } else {
-                    self.weigh::<S, R, 1>(s, &before, scores, column);
+                    self.weigh::<S, R, 1>(s, before, weights, to, column);
                 }
                 column += vectors * S::LANES;
             }
             while column + 2 * S::LANES <= self.width_v {
-                self.weigh::<S, R, 1>(s, &before, scores, column);
+                self.weigh::<S, R, 1>(s, before, weights, to, column);
                 column += 2 * S::LANES;
             }
             if column < self.width_v {
-                self.weigh_last::<S, R>(s, &before, scores, column);
+                self.weigh_last::<S, R>(s, before, weights, to, column);
             }
         }
     }
@@ -275,33 +355,32 @@ impl<T: Elem> Few<'_, T> {
     /// The products of R queries with four keys.
     ///
     /// # Safety
-    /// - As for [`Few::take`]; `key` is less than [`BLOCK`] and a multiple of 4.
+    /// - As for [`Few::scores`]; `rows` are those of keys.
     #[expect(clippy::needless_range_loop, reason = "registers by number, unrolled")]
     #[inline(always)]
     unsafe fn score<S: Simd, const R: usize>(
         &self,
         s: S,
-        rows: [*const T; 4],
-        ahead: [*const T; 4],
-        scores: &mut Scores,
-        key: usize,
+        (rows, ahead): ([*const T; 4], [*const T; 4]),
+        q: *const f32,
+        to: *mut f32,
     ) {
         let mut sums = [[s.splat(0.0); 4]; R];
         let mut i = 0;
         // SAFETY: the caller's clauses.
         unsafe {
             while i + 2 * S::LANES <= self.width {
-                let mut q = [[s.splat(0.0); 2]; R];
-                for (row, q) in q.iter_mut().enumerate() {
-                    let at = self.q.add(row * self.width + i);
-                    *q = [s.load_f32(at), s.load_f32(at.add(S::LANES))];
+                let mut features = [[s.splat(0.0); 2]; R];
+                for (row, features) in features.iter_mut().enumerate() {
+                    let at = q.add(row * self.width + i);
+                    *features = [s.load_f32(at), s.load_f32(at.add(S::LANES))];
                 }
+                self.ask_ahead(s, &ahead, i);
                 for n in 0..4 {
-                    prefetch_two(s, ahead[n].wrapping_add(i));
                     let k = T::load_pair(s, rows[n].add(i));
                     for row in 0..R {
-                        sums[row][n] = s.fma(q[row][0], k[0], sums[row][n]);
-                        sums[row][n] = s.fma(q[row][1], k[1], sums[row][n]);
+                        sums[row][n] = s.fma(features[row][0], k[0], sums[row][n]);
+                        sums[row][n] = s.fma(features[row][1], k[1], sums[row][n]);
                     }
                 }
                 i += 2 * S::LANES;
@@ -310,60 +389,89 @@ impl<T: Elem> Few<'_, T> {
                 for n in 0..4 {
                     let k = T::load(s, rows[n].add(i));
                     for row in 0..R {
-                        sums[row][n] = s.fma(s.load_f32(self.q.add(row * self.width + i)), k, sums[row][n]);
+                        sums[row][n] = s.fma(s.load_f32(q.add(row * self.width + i)), k, sums[row][n]);
                     }
                 }
             }
+            for row in 0..R {
+                to.add(row * BLOCK).cast::<[f32; 4]>().write(s.sum_four(sums[row]));
+            }
         }
-        for row in 0..R {
-            scores.0[row][key..key + 4].copy_from_slice(&s.sum_four(sums[row]));
+    }
+
+    /// Asks for what belongs to two vectors, from element `i` on, of each of the runs that are asked for.
+    #[inline(always)]
+    fn ask_ahead<S: Simd, const N: usize>(&self, s: S, runs: &[*const T; N], i: usize) {
+        let half = s.follows_pages();
+        for run in runs {
+            if half {
+                prefetch_half(s, *run, i);
+            } else {
+                prefetch_two(s, run.wrapping_add(i));
+            }
+        }
+    }
+
+    /// What is known so far of one vector of values, before a chunk is added.
+    ///
+    /// # Safety
+    /// - `at` is valid to read, `before` a factor.
+    #[inline(always)]
+    unsafe fn known<S: Simd>(s: S, at: *const f32, before: Option<*const f32>, row: usize) -> S::F32 {
+        // SAFETY: the caller's clause.
+        unsafe {
+            let known = s.load_f32(at);
+            match before {
+                Some(before) => s.mul(known, s.splat(before.add(row).read())),
+                None => known,
+            }
         }
     }
 
     /// Adds weighted values to what is known: `2 P` vectors of columns from `column` on.
     ///
     /// # Safety
-    /// - As for [`Few::take`]; the columns exist.
+    /// - As for [`Few::values`]; the columns exist.
     #[expect(clippy::needless_range_loop, reason = "registers by number, unrolled")]
     #[inline(always)]
     unsafe fn weigh<S: Simd, const R: usize, const P: usize>(
         &self,
         s: S,
-        before: &[f32; TOGETHER],
-        scores: &Scores,
+        before: Option<*const f32>,
+        weights: *const f32,
+        to: *mut f32,
         column: usize,
     ) {
         let mut sums = [[[s.splat(0.0); 2]; P]; R];
         // SAFETY: the caller's clauses.
         unsafe {
+            let at = |row: usize, pair: usize| to.add(row * self.width_v + column + 2 * pair * S::LANES);
             for row in 0..R {
-                let before = s.splat(before[row]);
                 for pair in 0..P {
-                    let at = self.values.add(row * self.width_v + column + 2 * pair * S::LANES);
-                    sums[row][pair] = [s.load_f32(at), s.load_f32(at.add(S::LANES))].map(|v| s.mul(v, before));
+                    let at = at(row, pair);
+                    sums[row][pair] = [Self::known(s, at, before, row), Self::known(s, at.add(S::LANES), before, row)];
                 }
             }
-            for (key, place) in self.places.iter().enumerate() {
+            for (key, [place, later]) in self.keys.iter().enumerate() {
                 let v = self.v.offset(place.v).add(column);
-                let ahead = self.ahead[key & (BLOCK - 1)][1].wrapping_add(column);
-                let mut weights = [s.splat(0.0); R];
+                let ahead = run_to_ask(s, self.v.wrapping_offset(later.v));
+                let mut weight = [s.splat(0.0); R];
                 for row in 0..R {
-                    weights[row] = s.splat(*scores.0[row].get_unchecked(key));
+                    weight[row] = s.splat(weights.add(row * BLOCK + key).read());
                 }
                 for pair in 0..P {
-                    prefetch_two(s, ahead.wrapping_add(2 * pair * S::LANES));
+                    self.ask_ahead(s, &[ahead], column + 2 * pair * S::LANES);
                     let v = T::load_pair(s, v.add(2 * pair * S::LANES));
                     for row in 0..R {
-                        sums[row][pair][0] = s.fma(weights[row], v[0], sums[row][pair][0]);
-                        sums[row][pair][1] = s.fma(weights[row], v[1], sums[row][pair][1]);
+                        sums[row][pair][0] = s.fma(weight[row], v[0], sums[row][pair][0]);
+                        sums[row][pair][1] = s.fma(weight[row], v[1], sums[row][pair][1]);
                     }
                 }
             }
             for row in 0..R {
                 for pair in 0..P {
-                    let at = self.values.add(row * self.width_v + column + 2 * pair * S::LANES);
-                    s.store_f32::<false>(at, sums[row][pair][0]);
-                    s.store_f32::<false>(at.add(S::LANES), sums[row][pair][1]);
+                    s.store_f32::<false>(at(row, pair), sums[row][pair][0]);
+                    s.store_f32::<false>(at(row, pair).add(S::LANES), sums[row][pair][1]);
                 }
             }
         }
@@ -378,54 +486,61 @@ impl<T: Elem> Few<'_, T> {
     unsafe fn weigh_last<S: Simd, const R: usize>(
         &self,
         s: S,
-        before: &[f32; TOGETHER],
-        scores: &Scores,
+        before: Option<*const f32>,
+        weights: *const f32,
+        to: *mut f32,
         column: usize,
     ) {
         let mut sums = [s.splat(0.0); R];
         // SAFETY: the caller's clauses.
         unsafe {
+            let at = |row: usize| to.add(row * self.width_v + column);
             for row in 0..R {
-                let at = self.values.add(row * self.width_v + column);
-                sums[row] = s.mul(s.load_f32(at), s.splat(before[row]));
+                sums[row] = Self::known(s, at(row), before, row);
             }
-            for (key, place) in self.places.iter().enumerate() {
+            for (key, [place, _]) in self.keys.iter().enumerate() {
                 let v = T::load(s, self.v.offset(place.v).add(column));
                 for row in 0..R {
-                    sums[row] = s.fma(s.splat(scores.0[row][key]), v, sums[row]);
+                    sums[row] = s.fma(s.splat(weights.add(row * BLOCK + key).read()), v, sums[row]);
                 }
             }
             for row in 0..R {
-                s.store_f32::<false>(self.values.add(row * self.width_v + column), sums[row]);
+                s.store_f32::<false>(at(row), sums[row]);
             }
         }
     }
 }
 
-/// From scores to weights, of as many rows as there are totals: what all before them is multiplied by.
+/// From scores to weights, of as many rows of a block as there are totals: all before them is multiplied by `before`.
 struct Weights<'a> {
     scoring: &'a Scoring,
-    scores: &'a mut Scores,
+    scores: *mut f32,
     count: usize,
     totals: &'a mut [Total],
+    before: &'a mut [f32; MOST_HEADS],
 }
 
 impl SimdOp for Weights<'_> {
-    type Output = [f32; TOGETHER];
+    type Output = ();
 
     #[inline(always)]
-    fn eval<S: Simd>(self, s: S) -> [f32; TOGETHER] {
-        let mut before = [1.0; TOGETHER];
-        for ((total, before), scores) in self.totals.iter_mut().zip(&mut before).zip(&mut self.scores.0) {
+    fn eval<S: Simd>(self, s: S) {
+        for (row, (total, before)) in self.totals.iter_mut().zip(self.before).enumerate() {
             let padded = self.count.next_multiple_of(S::LANES);
-            // SAFETY: a row holds a block, which is a multiple of the vector.
+            // SAFETY: the scores of `count` keys, at most a block, were written by `Task::block`, which alone makes one; a row holds a block,
+            // which is a multiple of the vector.
             unsafe {
-                self.scoring.cap(s, scores.as_mut_ptr(), padded);
-                scores[self.count..padded].fill(f32::NEG_INFINITY);
-                *before = exponentials(s, scores.as_mut_ptr(), self.count, total);
+                let scores = self.scores.add(row * BLOCK);
+                for key in self.count..padded {
+                    scores.add(key).write(f32::NEG_INFINITY);
+                }
+                self.scoring.cap(s, scores, padded);
+                for key in self.count..padded {
+                    scores.add(key).write(f32::NEG_INFINITY);
+                }
+                *before = exponentials(s, scores, self.count, total);
             }
         }
-        before
     }
 }
 
