@@ -77,7 +77,7 @@ impl Bench<'_> {
         }
         for (adapter, program) in self.references.iter().zip(&self.config.references) {
             let mut row = self.row(planned, external::implementation(program), true);
-            external::introduce(adapter, &self.config.selectors.device, planned, &*source, &mut row);
+            external::introduce(adapter, planned, &*source, &mut row);
             rows.push(row);
         }
         drop(source);

@@ -182,7 +182,8 @@ fn references(config: &BenchConfig) -> Result<Vec<RefCell<Adapter>>, BenchError>
             return refused(program, "another reference has the same name".to_owned());
         }
         let limit = Duration::from_millis(config.selectors.case_limit_ms);
-        adapters.push(RefCell::new(Adapter::new(program, external::kept(&config.reference_cache, program), limit)));
+        let cache = external::kept(&config.reference_cache, program);
+        adapters.push(RefCell::new(Adapter::new(program, cache, &config.selectors.device, limit)));
     }
     Ok(adapters)
 }

@@ -239,7 +239,7 @@ fn measure(args: &SuiteArgs, entries: &[Entry], found: Found, run: &mut Run) -> 
     let cache = super::bench::reference_cache()?;
     // What is registered, or no file, is the row's own to judge.
     let greet = |reference: &str| match program(reference) {
-        file if !registered(reference) && file.is_file() => greet(&file, &cache, GREETING),
+        file if !registered(reference) && file.is_file() => greet(&file, &cache, &args.device, GREETING),
         _ => Ok(()),
     };
     let mut config = Config::new(args.runs.join(format!("{}.json", run.id)));

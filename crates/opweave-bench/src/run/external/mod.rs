@@ -7,6 +7,7 @@
 //! Then it takes its turns: for each sample it is asked once, and it takes it as ours are taken. What it does not have it
 //! refuses, and the row is skipped; what goes wrong leaves ours measured and marks its row.
 
+mod alone;
 mod dialogue;
 mod process;
 #[cfg(test)]
@@ -33,12 +34,13 @@ use crate::sampler::{Sample, Subject, SubjectError};
 pub(super) const SOLUTION: &str = "external";
 
 /// Whether a reference can be had on this machine at all: starts its program, hears who it is, and ends it. `cache` is the folder
-/// of [`BenchConfig::reference_cache`](super::BenchConfig::reference_cache), `limit` the longest wait.
+/// of [`BenchConfig::reference_cache`](super::BenchConfig::reference_cache), `device` what
+/// it is to measure on, `limit` the longest wait.
 ///
 /// # Errors
 /// What the program says, as a row that needs it would.
-pub fn greet(program: &Path, cache: &Path, limit: Duration) -> Result<(), String> {
-    let mut adapter = Adapter::new(program, kept(cache, program), limit);
+pub fn greet(program: &Path, cache: &Path, device: &str, limit: Duration) -> Result<(), String> {
+    let mut adapter = Adapter::new(program, kept(cache, program), device, limit);
     adapter.greet().map_err(|error| format!("failed to {error}"))
 }
 
@@ -48,15 +50,9 @@ pub(super) fn kept(cache: &Path, program: &Path) -> PathBuf {
 }
 
 /// Prepares and validates a case on an adapter, and fills its row in.
-pub(super) fn introduce(
-    adapter: &RefCell<Adapter>,
-    device: &str,
-    planned: &Planned<'_>,
-    source: &dyn PreparedSource,
-    row: &mut Row,
-) {
+pub(super) fn introduce(adapter: &RefCell<Adapter>, planned: &Planned<'_>, source: &dyn PreparedSource, row: &mut Row) {
     let mut adapter = adapter.borrow_mut();
-    let outcome = prepare(&mut adapter, device, planned, source);
+    let outcome = prepare(&mut adapter, planned, source);
     row.implementation.name.clone_from(&adapter.name);
     if !adapter.provenance.is_empty() {
         row.notes.push(format!("{}: {}", adapter.name, adapter.provenance));
@@ -82,19 +78,15 @@ enum Outcome {
     Refused(String),
 }
 
-fn prepare(
-    adapter: &mut Adapter,
-    device: &str,
-    planned: &Planned<'_>,
-    source: &dyn PreparedSource,
-) -> Result<Outcome, AdapterError> {
+fn prepare(adapter: &mut Adapter, planned: &Planned<'_>, source: &dyn PreparedSource) -> Result<Outcome, AdapterError> {
     let failed = |error: &dyn std::fmt::Display| AdapterError::Failed(error.to_string());
     let folder = tempfile::tempdir().map_err(|e| failed(&e))?;
     let (inputs_file, outputs_file) =
         (folder.path().join("inputs.safetensors"), folder.path().join("outputs.safetensors"));
     let exchange = source.export(&inputs_file).map_err(|e| failed(&e))?;
+    let device = adapter.device();
     let answer = adapter.ask(&Ask::Prepare {
-        device,
+        device: &device,
         operation: planned.info.operation,
         label: &planned.info.label,
         problem: &planned.info.parameters,

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+use super::alone::Alone;
 use super::dialogue::{Answer, Ask, VERSION};
 
 /// Lines of standard error that are kept to explain an end.
@@ -42,6 +43,7 @@ pub(in crate::run) struct Adapter {
     program: PathBuf,
     cache: PathBuf,
     limit: Duration,
+    device: Alone,
     running: Option<Running>,
     pub(super) name: String,
     pub(super) provenance: String,
@@ -57,19 +59,25 @@ struct Running {
 }
 
 impl Adapter {
-    /// An adapter that is not started yet. It finds in `OPWEAVE_BENCH_CACHE_DIR` a folder to keep what it compiles, and has
-    /// `limit` for each answer.
-    pub(in crate::run) fn new(program: &Path, cache: PathBuf, limit: Duration) -> Self {
+    /// An adapter that is not started yet. It finds in `OPWEAVE_BENCH_CACHE_DIR` a folder to keep what it compiles, sees no other
+    /// GPU than `device`, and has `limit` for each answer.
+    pub(in crate::run) fn new(program: &Path, cache: PathBuf, device: &str, limit: Duration) -> Self {
         let name = program.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         Adapter {
             program: program.to_owned(),
             cache,
             limit,
+            device: Alone::with(device),
             running: None,
             name,
             provenance: String::new(),
             trouble: None,
         }
+    }
+
+    /// What the program calls the device that it is to measure on.
+    pub(super) fn device(&self) -> String {
+        self.device.name.clone()
     }
 
     fn program(&self) -> String {
@@ -168,6 +176,7 @@ impl Adapter {
         };
         std::fs::create_dir_all(&self.cache).map_err(failed)?;
         command.env("OPWEAVE_BENCH_CACHE_DIR", &self.cache);
+        self.device.show(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(failed)?;
         let missing = || failed(std::io::Error::other("a pipe is missing"));

@@ -20,6 +20,9 @@ def say(**words):
 if deed == "absent":
     say(answer="failed", reason="import torch: no such module")
     sys.exit()
+if deed == "shown":
+    say(answer="failed", reason="shown " + os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
+    sys.exit()
 if deed == "garbled":
     print("loading weights", flush=True)
 say(answer="hello", dialogue=2 if deed == "stranger" else 1, name="python." + deed, provenance="Python 3")
@@ -117,7 +120,7 @@ fn a_greeting_tells_what_a_machine_has_from_what_it_lacks() {
     ] {
         let path = folder.path().join(format!("{name}.py"));
         std::fs::write(&path, ADAPTER).unwrap();
-        let outcome = greet(&path, &folder.path().join("cache"), Duration::from_secs(30));
+        let outcome = greet(&path, &folder.path().join("cache"), "cpu", Duration::from_secs(30));
         match (outcome, why) {
             (Ok(()), None) => {}
             (Err(said), Some(why)) if said.contains(why) => {}
@@ -125,6 +128,19 @@ fn a_greeting_tells_what_a_machine_has_from_what_it_lacks() {
         }
     }
     assert!(folder.path().join("cache/right").is_dir());
+}
+
+#[test]
+fn a_program_sees_no_other_gpu_than_the_one_it_is_to_measure_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shown.py");
+    std::fs::write(&path, ADAPTER).unwrap();
+    let said = |device| greet(&path, folder.path(), device, Duration::from_secs(30)).unwrap_err();
+    // Where the tests themselves are shown some devices, the last is one of them or none.
+    match std::env::var("CUDA_VISIBLE_DEVICES") {
+        Err(_) => assert_eq!((said("cuda:1"), said("cpu")), ("failed to shown 1".into(), "failed to shown all".into())),
+        Ok(list) => assert_eq!(said("cpu"), format!("failed to shown {list}")),
+    }
 }
 
 #[test]
