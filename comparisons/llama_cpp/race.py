@@ -8,10 +8,10 @@
     python comparisons/llama_cpp/race.py .model/model.gguf
 
 Wants the Python packages `llama-cpp-python` and `numpy`. Both decode the same made-up tokens, so that what is timed does not depend
-on what is said: a prompt, and then one token after the other. Beside them the memory is read, on as many threads, by NumPy and by the
-library's own kernel for it: the faster of the two is what rates are compared with. `--candle` lets candle's Llama run along, which is
-built for this processor first: as cargo builds by default its kernels are scalar code. `--only-candle` wants no llama.cpp. `--text`
-compares what is said instead: greedy tokens of some prompts.
+on what is said: a prompt, and then one token after the other. Beside them the memory is read, on as many threads, by NumPy and by
+the library's own kernel for it: the faster of the two is what rates are compared with. `--candle` lets candle's Llama run along,
+which is built for this processor first: as cargo builds by default its kernels are scalar code. `--only-candle` wants no llama.cpp,
+`--only-ours` neither: only reading is compared with then. `--text` compares what is said instead: greedy tokens of some prompts.
 """
 
 import argparse
@@ -142,6 +142,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--candle", action="store_true")
     parser.add_argument("--only-candle", action="store_true", help="race candle alone, without llama-cpp-python")
+    parser.add_argument("--only-ours", action="store_true", help="race nobody: reading alone is compared with")
     parser.add_argument("--read", default="target/release/examples/read_speed")
     parser.add_argument("--text", action="store_true")
     parser.add_argument("--tokens", type=int, default=64, help="of each text")
@@ -150,7 +151,7 @@ def main():
     if options.text:
         compare_text(options)
         return
-    others = {} if options.only_candle else {"llama.cpp": Theirs(options)}
+    others = {} if options.only_candle or options.only_ours else {"llama.cpp": Theirs(options)}
     if options.candle or options.only_candle:
         others["candle"] = Candle(options)
     forms = {
