@@ -7,6 +7,7 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::any::Any;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
 use std::thread::available_parallelism;
 
 use opweave_tensor::{DType, DeviceId, Element};
@@ -17,7 +18,7 @@ use crate::{Buffer, DeviceError};
 /// The size of a huge page where there are any; blocks from this size on are aligned to it.
 const HUGE_PAGE: usize = 2 << 20;
 /// Blocks from this size on are zeroed by several threads, and by at most so many.
-const SHARED: usize = 8 * HUGE_PAGE;
+const SHARED: usize = 2 * HUGE_PAGE;
 const MOST_THREADS: usize = 8;
 
 /// A zeroed block of host memory. Large blocks lie in huge pages where the system has them to give, which kernels that stream
@@ -95,21 +96,24 @@ fn ask_for_huge_pages(data: NonNull<u8>, bytes: usize) {
 }
 
 /// Zeroes a block, a large one by several threads: the system clears each page as it is touched, in a virtual machine after
-/// the host has found it one, and one thread waits for that at a small part of the rate of memory.
+/// the host has found it one, and one thread waits for that at a small part of the rate of memory. Whoever is ready takes the
+/// next page, as those that were in use a moment ago cost a part of what others do.
 fn zero(block: &mut [MaybeUninit<u8>]) {
-    let blank = |part: &mut [MaybeUninit<u8>]| {
-        // SAFETY: the bytes are borrowed exclusively, and any byte is a value of theirs.
-        unsafe { part.as_mut_ptr().write_bytes(0, part.len()) }
+    let threads = match block.len() {
+        ..SHARED => 1,
+        _ => available_parallelism().map_or(1, usize::from).min(MOST_THREADS),
     };
-    if block.len() < SHARED {
-        return blank(block);
-    }
-    let threads = available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    let share = block.len().div_ceil(threads).next_multiple_of(HUGE_PAGE);
-    let (own, others) = block.split_at_mut(share.min(block.len()));
+    let pages = Mutex::new(block.chunks_mut(HUGE_PAGE));
+    let next = || pages.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some(page) = next() {
+            // SAFETY: the bytes are borrowed exclusively, and any byte is a value of theirs.
+            unsafe { page.as_mut_ptr().write_bytes(0, page.len()) }
+        }
+    };
     std::thread::scope(|scope| {
-        others.chunks_mut(share).for_each(|part| drop(scope.spawn(move || blank(part))));
-        blank(own);
+        (1..threads).for_each(|_| drop(scope.spawn(work)));
+        work();
     });
 }
 
