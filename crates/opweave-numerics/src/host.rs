@@ -14,6 +14,7 @@ mod layout;
 pub use layout::{HostError, Layout};
 
 use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
 
 use opweave_tensor::{DType, DeviceId, MAX_RANK, RawTensor, ViewError};
 
@@ -267,19 +268,24 @@ impl HostTensor {
             self.fill_rows(fill);
             return;
         }
-        let (start, each) = (self.origin, rows.div_ceil(threads));
+        let start = self.origin;
         let elements = &mut self.image_mut()[start..start + rows * width * size];
-        std::thread::scope(|scope| {
-            for (part, bytes) in elements.chunks_mut(each * width * size).enumerate() {
-                let fill = &fill;
-                scope.spawn(move || {
-                    let mut row = vec![0; width];
-                    for (index, bytes) in bytes.chunks_mut(width * size).enumerate() {
-                        fill(part * each + index, &mut row);
-                        lay(bytes, &row, size);
-                    }
-                });
+        // Whoever is ready takes the next part: in a virtual machine one processor may get less done than another.
+        let each = (MANY / 8).div_ceil(width);
+        let parts = Mutex::new(elements.chunks_mut(each * width * size).enumerate());
+        let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            let mut row = vec![0; width];
+            while let Some((part, bytes)) = next() {
+                for (index, bytes) in bytes.chunks_mut(width * size).enumerate() {
+                    fill(part * each + index, &mut row);
+                    lay(bytes, &row, size);
+                }
             }
+        };
+        std::thread::scope(|scope| {
+            (1..threads).for_each(|_| drop(scope.spawn(work)));
+            work();
         });
     }
 

@@ -171,12 +171,7 @@ impl<O: Reference> Fixture<O> {
     /// Computes the reference from the images, of all rows or of the sampled ones: outputs and faults.
     fn reference<S: Suite<Op = O>>(&self, suite: &S) -> Result<(Vec<Wanted>, Vec<FaultAt>), CaseError> {
         let sampled = sample(&self.case);
-        let numbers = |(index, spec): (usize, &TensorSpec)| match suite.looked_up().filter(|_| self.case.repeated) {
-            Some((table, indices)) if table == spec.name => self.numbers_of(index, indices, sampled.as_deref()),
-            _ => self.numbers(index, spec, sampled.as_deref()),
-        };
-        let numbers = self.specs.tensors().enumerate().map(numbers).collect();
-        let mut arguments = Arguments::new::<O>(numbers, self.scalars()?);
+        let mut arguments = Arguments::new::<O>(self.seen(suite, sampled.as_deref()), self.scalars()?);
         let outputs = || self.specs.tensors().enumerate().filter(|(_, s)| s.present && s.role.writes());
         let held_to = |spec: &TensorSpec| {
             let tolerance = suite.tolerance(&self.case, spec.name, spec.dtype, &arguments);
@@ -203,6 +198,15 @@ impl<O: Reference> Fixture<O> {
             Ok(Wanted { index, expected, tolerance, picked })
         };
         Ok((outputs().zip(held).map(wanted).collect::<Result<_, CaseError>>()?, faults))
+    }
+
+    /// What the reference sees: all that belongs to the sampled tokens, and of a table that is looked up in a timed case what they name.
+    fn seen<S: Suite<Op = O>>(&self, suite: &S, sampled: Option<&[usize]>) -> Vec<Option<Numbers>> {
+        let numbers = |(index, spec): (usize, &TensorSpec)| match suite.looked_up().filter(|_| self.case.repeated) {
+            Some((table, indices)) if table == spec.name => self.numbers_of(index, indices, sampled),
+            _ => self.numbers(index, spec, sampled),
+        };
+        self.specs.tensors().enumerate().map(numbers).collect()
     }
 
     /// The numbers of one tensor; zeros for a fresh output.

@@ -13,11 +13,11 @@ use super::{Scores, first_seen, in_base, row};
 use crate::{Arguments, Reference, ReferenceError, round};
 
 /// The keys of each sequence, and the cache that they are in: of rows, each is a page of its own.
-fn keys_of(
+fn keys_of<'a>(
     problem: &AttentionPrefillProblem,
     sequences: usize,
-    arguments: &Arguments,
-) -> Result<(Cache, Vec<Option<Listed>>, usize), ReferenceError> {
+    arguments: &'a Arguments,
+) -> Result<(Cache<'a>, Vec<Option<Listed>>, usize), ReferenceError> {
     let (heads, widths) = (problem.num_kv_heads, [problem.head_dim, problem.head_dim_v]);
     if let Some(table) = problem.keys.page_table() {
         let shape = Shape { heads, widths, page_size: problem.page_size, layout: problem.layout };

@@ -3,15 +3,17 @@
 
 //! Keys and values of a sequence, wherever they are.
 
+use std::borrow::Cow;
+
 use opweave_contract::ops::attention::PageTable;
 use opweave_contract::ops::kv_cache::{CacheFormat, CacheLayout};
 
 use crate::{Arguments, ReferenceError};
 
 /// A cache in pages, or rows as a cache of one page.
-pub(super) struct Cache {
-    k: Vec<f64>,
-    v: Vec<f64>,
+pub(super) struct Cache<'a> {
+    k: Cow<'a, [f64]>,
+    v: Cow<'a, [f64]>,
     heads: usize,
     widths: [usize; 2],
     page_size: usize,
@@ -30,9 +32,9 @@ pub(super) struct Shape {
     pub(super) layout: CacheLayout,
 }
 
-impl Cache {
+impl<'a> Cache<'a> {
     /// Reads `k_cache` and `v_cache`, codes as the values that they stand for.
-    pub(super) fn paged(shape: Shape, format: CacheFormat, arguments: &Arguments) -> Result<Cache, ReferenceError> {
+    pub(super) fn paged(shape: Shape, format: CacheFormat, arguments: &'a Arguments) -> Result<Self, ReferenceError> {
         let Shape { heads, widths, page_size, layout } = shape;
         let scales = format.scales(heads);
         let mut tensors = Vec::new();
@@ -40,7 +42,7 @@ impl Cache {
             let scale = arguments.optional(scale, scales)?;
             let mut values = data_of(arguments, name);
             if let Some(scale) = scale {
-                for (row, values) in values.chunks_mut(width).enumerate() {
+                for (row, values) in values.to_mut().chunks_mut(width).enumerate() {
                     let head = match layout {
                         CacheLayout::Nhd => row % heads,
                         CacheLayout::Hnd => row / page_size % heads,
@@ -56,7 +58,7 @@ impl Cache {
     }
 
     /// Reads `k` and `v`: each row is a page of its own.
-    pub(super) fn ragged(heads: usize, widths: [usize; 2], arguments: &Arguments) -> Cache {
+    pub(super) fn ragged(heads: usize, widths: [usize; 2], arguments: &'a Arguments) -> Self {
         let [k, v] = ["k", "v"].map(|name| data_of(arguments, name));
         Cache { k, v, heads, widths, page_size: 1, layout: CacheLayout::Nhd }
     }
@@ -78,8 +80,8 @@ impl Cache {
 }
 
 /// The numbers of a tensor; the check of a call says that it is there.
-fn data_of(arguments: &Arguments, name: &str) -> Vec<f64> {
-    arguments.get(name).map_or_else(Vec::new, |values| values.data.clone())
+fn data_of<'a>(arguments: &'a Arguments, name: &str) -> Cow<'a, [f64]> {
+    arguments.get(name).map_or_else(Cow::default, |values| Cow::Borrowed(&*values.data))
 }
 
 /// The keys of one sequence.
