@@ -4,7 +4,7 @@
 //! The ceilings' [`Probe`] over a device's [`Instruments`].
 //!
 //! A transfer copies as many bytes as are written and reads the rest, between pieces of a buffer of its own. Cold transfers
-//! walk through one of three times the last-level cache, so that no sample finds its bytes there.
+//! walk through it, and move twice the last-level cache before they come to a piece again, so that no sample finds its bytes there.
 
 use std::time::Instant;
 
@@ -54,7 +54,7 @@ pub(crate) fn failed(error: impl std::error::Error + Send + Sync + 'static) -> S
     SubjectError(Box::new(error))
 }
 
-/// Memory that samples walk through, `places` pieces of `piece` bytes.
+/// Memory that samples walk through, `places` pieces of `piece` bytes, of which each sample works in some.
 struct Arena {
     buffer: Box<dyn Buffer>,
     piece: usize,
@@ -63,11 +63,33 @@ struct Arena {
     walks: bool,
 }
 
+/// What one transfer does.
+#[derive(Clone, Copy, Debug)]
+struct Moved {
+    copied: usize,
+    only_read: usize,
+}
+
+impl Moved {
+    /// Pieces that one transfer works in: where it copies from and to, and what it only reads.
+    const PIECES: usize = 3;
+
+    /// Pieces of `piece` bytes so that a cache of `last_level` bytes has nothing of one left when it is used again. What it is
+    /// used for may be another thing then, as all bytes are the same.
+    fn places(self, piece: usize, last_level: usize) -> usize {
+        let (copies, reads) = (usize::from(self.copied > 0), usize::from(self.only_read > 0));
+        let (used, bytes) = (2 * copies + reads, self.copied.saturating_mul(2).saturating_add(self.only_read));
+        let twice = last_level.saturating_mul(2).saturating_mul(used).div_ceil(bytes.max(1));
+        // Where one piece is hardly used, and the others are most of what is moved, more would do nothing.
+        twice.min(last_level.saturating_mul(3).div_ceil(piece)).max(Self::PIECES)
+    }
+}
+
 impl Arena {
-    /// Three pieces, in which every sample works again; or as many as hold `walked` bytes, through which samples walk.
-    fn new(device: &dyn Device, bytes: usize, walked: Option<usize>) -> Result<Self, SubjectError> {
-        let piece = bytes.next_multiple_of(ALIGN).max(ALIGN);
-        let places = walked.map_or(3, |walked| walked.div_ceil(piece).max(3));
+    /// Three pieces, in which every sample works again; or as many as a cold transfer walks through beside a cache of this size.
+    fn new(device: &dyn Device, moved: Moved, last_level: Option<usize>) -> Result<Self, SubjectError> {
+        let piece = moved.copied.max(moved.only_read).next_multiple_of(ALIGN).max(ALIGN);
+        let places = last_level.map_or(Moved::PIECES, |last_level| moved.places(piece, last_level));
         let size = piece.checked_mul(places).ok_or_else(|| SubjectError("the arena's size overflows".into()))?;
         let mut buffer = device.allocate(size, ALIGN).map_err(failed)?;
         // Fresh pages all map to one page of zeros until they are written, and reading that page is no memory traffic.
@@ -78,7 +100,7 @@ impl Arena {
             buffer.write(offset, &pattern[..part]).map_err(failed)?;
             offset += part;
         }
-        Ok(Self { buffer, piece, places, at: 0, walks: walked.is_some() })
+        Ok(Self { buffer, piece, places, at: 0, walks: last_level.is_some() })
     }
 
     fn next(&mut self) {
@@ -87,10 +109,11 @@ impl Arena {
         }
     }
 
-    /// Three pieces, each a third of the way around from the last.
-    fn pieces(&self) -> [*mut u8; 3] {
-        [0, 1, 2].map(|third| {
-            let at = (self.at + self.places * third / 3) % self.places;
+    /// Where this transfer copies from and to, half of the way apart if that is all it does, and what it reads.
+    fn pieces(&self, moved: Moved) -> [*mut u8; Moved::PIECES] {
+        let used = if moved.only_read == 0 { 2 } else { 3 };
+        [0, 1, 2].map(|part| {
+            let at = (self.at + self.places * part / used) % self.places;
             // Within the buffer by construction; no memory is touched here.
             self.buffer.data().wrapping_add(at * self.piece)
         })
@@ -100,8 +123,7 @@ impl Arena {
 struct Transfer<'a> {
     instruments: &'a dyn Instruments,
     stream: &'a dyn Stream,
-    copied: usize,
-    only_read: usize,
+    moved: Moved,
     /// All that is read and written: every byte is the same, so that what was a target may be a source.
     arena: Arena,
 }
@@ -112,15 +134,16 @@ impl Transfer<'_> {
     }
 
     fn launch(&self) -> Result<(), SubjectError> {
-        let [source, target, rest] = self.arena.pieces();
-        if self.copied > 0 {
+        let Moved { copied, only_read } = self.moved;
+        let [source, target, rest] = self.arena.pieces(self.moved);
+        if copied > 0 {
             // SAFETY: clause "readable, writable, no overlap, aligned": two different pieces of a buffer that this subject owns,
             // each of at least `copied` bytes at a multiple of 64, alive past the synchronisation of each sample.
-            unsafe { self.instruments.copy(source, target, self.copied, self.stream.borrow()) }.map_err(failed)?;
+            unsafe { self.instruments.copy(source, target, copied, self.stream.borrow()) }.map_err(failed)?;
         }
-        if self.only_read > 0 {
+        if only_read > 0 {
             // SAFETY: clause "readable and aligned": a piece of a buffer that this subject owns, of at least `only_read` bytes.
-            unsafe { self.instruments.read(rest, self.only_read, self.stream.borrow()) }.map_err(failed)?;
+            unsafe { self.instruments.read(rest, only_read, self.stream.borrow()) }.map_err(failed)?;
         }
         Ok(())
     }
@@ -227,14 +250,13 @@ impl Subject for MultiplyAdd<'_> {
 impl Probe for DeviceProbe<'_> {
     fn transfer(&mut self, read: u64, written: u64, cache: Cache) -> Result<Box<dyn Subject + '_>, SubjectError> {
         let size = |n: u64| usize::try_from(n).map_err(failed);
-        let (copied, only_read) = (size(written)?, size(read.saturating_sub(written))?);
-        // What was written is read a third of the way around later, and a third alone fills the caches.
-        let walked = match cache {
+        let moved = Moved { copied: size(written)?, only_read: size(read.saturating_sub(written))? };
+        let last_level = match cache {
             Cache::Hot => None,
-            Cache::Cold => Some(size(self.last_level_bytes.saturating_mul(3))?),
+            Cache::Cold => Some(size(self.last_level_bytes)?),
         };
-        let arena = Arena::new(self.device, copied.max(only_read), walked)?;
-        let transfer = Transfer { instruments: self.instruments, stream: self.stream, copied, only_read, arena };
+        let arena = Arena::new(self.device, moved, last_level)?;
+        let transfer = Transfer { instruments: self.instruments, stream: self.stream, moved, arena };
         if let Some(activity) = self.activity {
             return Ok(Box::new(Recorded { transfer, activity }));
         }
@@ -253,7 +275,7 @@ impl Probe for DeviceProbe<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -339,25 +361,48 @@ mod tests {
         assert_eq!((counting.copied.into_inner(), records.0.into_inner()), (3000, 6));
     }
 
-    #[test]
-    fn cold_pieces_walk_through_more_than_the_cache() {
-        let device = CpuDevice::new(Arc::new(Serial));
-        let mut arena = Arena::new(&device, 100, Some(8192)).unwrap();
-        assert_eq!((arena.piece, arena.places), (128, 64));
-        let first = arena.pieces();
-        let mut seen = BTreeSet::new();
-        for _ in 0..arena.places {
-            let pieces = BTreeSet::from(arena.pieces().map(|piece| piece.addr()));
-            assert_eq!(pieces.len(), 3, "a copy needs two places");
-            seen.extend(pieces);
+    /// What lies between two uses of a place, at least, and the pieces of the transfer.
+    fn least_between(arena: &mut Arena, moved: Moved) -> usize {
+        let mut last: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut least = usize::MAX;
+        let sizes = [moved.copied, moved.copied, moved.only_read];
+        for turn in 0..4 * arena.places {
+            let used: Vec<usize> =
+                arena.pieces(moved).iter().zip(sizes).filter(|(_, size)| *size > 0).map(|(p, _)| p.addr()).collect();
+            assert_eq!(used.iter().collect::<BTreeSet<_>>().len(), used.len(), "they lie apart");
+            for place in used {
+                if let Some(before) = last.insert(place, turn) {
+                    least = least.min((turn - before) * sizes.iter().sum::<usize>());
+                }
+            }
             arena.next();
         }
-        assert_eq!((seen.len(), arena.pieces()), (64, first));
-        // Pieces larger than what is walked through are still apart.
-        assert_eq!(BTreeSet::from(Arena::new(&device, 9000, Some(8192)).unwrap().pieces()).len(), 3);
-        let mut hot = Arena::new(&device, 100, None).unwrap();
-        let places = hot.pieces();
+        least
+    }
+
+    #[test]
+    fn cold_pieces_come_again_after_twice_the_cache() {
+        let device = CpuDevice::new(Arc::new(Serial));
+        let last_level = 1 << 16;
+        for (copied, only_read) in
+            [(100, 0), (0, 100), (4096, 4096), (1 << 16, 0), (0, 1 << 15), (1000, 5000), (5000, 1000)]
+        {
+            let moved = Moved { copied, only_read };
+            let mut arena = Arena::new(&device, moved, Some(last_level)).unwrap();
+            let least = least_between(&mut arena, moved);
+            // Rounding to whole places takes less than a transfer on either side.
+            let sloppy = 2 * (2 * copied + only_read);
+            let enough = if 2 * copied >= only_read || copied == 0 { 2 * last_level } else { last_level };
+            assert!(least + sloppy >= enough, "{moved:?}: {least} of {enough}");
+            let held = arena.places * arena.piece;
+            assert!(held <= (3 * last_level).max(3 * arena.piece) + arena.piece, "{moved:?}: {held}");
+        }
+        // What only copies needs no more than twice the cache.
+        let copy = Moved { copied: 4096, only_read: 0 };
+        assert_eq!(Arena::new(&device, copy, Some(last_level)).unwrap().places, 32);
+        let mut hot = Arena::new(&device, copy, None).unwrap();
+        let places = hot.pieces(copy);
         hot.next();
-        assert_eq!((hot.places, hot.pieces()), (3, places), "hot stays in its place");
+        assert_eq!((hot.places, hot.pieces(copy)), (3, places), "hot stays in its place");
     }
 }

@@ -154,20 +154,21 @@ impl Bench<'_> {
         ceilings: &mut Ceilings,
         probe: Option<&mut (dyn Probe + '_)>,
     ) -> Result<Vec<Vec<crate::report::Series>>, SampleError> {
+        let interrupt = self.ground.numerics.interrupt;
+        let work = work(prepared[0].cost());
+        // First, as it takes most memory in one block: what is freed again holds all sets of most cases.
+        let ceiling = match probe {
+            Some(probe) => ceilings.ensure(probe, work, cache, &self.clock, interrupt)?,
+            None => None,
+        };
         let Arrangement { arranged, method } = self.arrange(prepared[0], cache)?;
         let mut made: Vec<Box<dyn Subject + '_>> = self.subjects(prepared, &arranged)?;
         for &adapter in references {
             made.push(Box::new(External::new(adapter, arranged)?));
         }
         let mut subjects: Vec<&mut dyn Subject> = made.iter_mut().map(|subject| &mut **subject as _).collect();
-        let interrupt = self.ground.numerics.interrupt;
         let taken = measure(&mut subjects, &self.config.protocol, &self.clock, interrupt)?;
         drop(made);
-        let work = work(prepared[0].cost());
-        let ceiling = match probe {
-            Some(probe) => ceilings.ensure(probe, work, cache, &self.clock, interrupt)?,
-            None => None,
-        };
         let one = |taken| {
             let cache_method = method.clone();
             series(&Timed { taken, timer: self.timer, cache, work, calls: arranged.calls, cache_method, ceiling })
