@@ -20,8 +20,11 @@ pub(super) const MODEL_TOKENS: [usize; 2] = [32, 2048];
 /// Tokens that a timed case is judged by, where it has more: a reference of all of them would take longer than the times.
 pub(super) const JUDGED: usize = 64;
 
-/// The same where a token has a row as wide as a vocabulary.
-pub(super) const JUDGED_OF_VOCABULARY: usize = 16;
+/// The same where a token has a row of ten thousand elements and more.
+pub(super) const JUDGED_OF_WIDE: usize = 16;
+
+/// The same where the reference ranks a vocabulary for each token.
+pub(super) const JUDGED_OF_RANKED: usize = 8;
 
 /// Widths of hidden rows that the matrix lacks: Qwen2.5 7B, Gemma 3 27B, DeepSeek V3.
 pub(super) const HIDDEN: [usize; 3] = [3584, 5376, 7168];

@@ -187,7 +187,7 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     ];
     let timed = |(tokens, width, dtype, tier): (usize, usize, &str, Tier)| {
         let case = case::<O>(format!("t{tokens}_h{width}_{dtype}"), width, dtype, &[], tokens)?;
-        Some(case.tier(tier).judged_by(core_matrix::JUDGED))
+        Some(case.tier(tier).judged_by(core_matrix::JUDGED_OF_WIDE))
     };
     let matrix = core_matrix::TOKENS.into_iter().map(|tokens| (tokens, 14336));
     let matrix = matrix.chain(core_matrix::of_models(&core_matrix::INTERMEDIATE));

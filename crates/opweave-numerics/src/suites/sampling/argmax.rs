@@ -70,7 +70,7 @@ impl Suite for Cases {
         ];
         let timed = |(tokens, width, dtype, tier)| {
             let case = case(&format!("t{tokens}_v{width}_{dtype}"), width, dtype, &[], tokens)?;
-            Some(case.tier(tier).judged_by(core_matrix::JUDGED_OF_VOCABULARY))
+            Some(case.tier(tier).judged_by(core_matrix::JUDGED_OF_WIDE))
         };
         let matrix = [1, 8, 64, 256].map(|tokens| (tokens, 128_256));
         let models = core_matrix::VOCABULARIES.map(|width| (32, width));

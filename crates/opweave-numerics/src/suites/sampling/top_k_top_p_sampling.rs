@@ -62,7 +62,7 @@ impl Suite for Cases {
         ];
         let timed = |(tokens, width, dtype, tier)| {
             let case = case(&format!("t{tokens}_v{width}_{dtype}"), width, dtype, &[], tokens)?;
-            let case = case.tier(tier).judged_by(core_matrix::JUDGED_OF_VOCABULARY);
+            let case = case.tier(tier).judged_by(core_matrix::JUDGED_OF_RANKED);
             Some(case.fill("top_k", Fill::Constant(40.0)).fill("top_p", Fill::Constant(0.9)))
         };
         sizes.into_iter().filter_map(timed).collect()

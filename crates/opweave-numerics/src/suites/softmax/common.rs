@@ -184,7 +184,7 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     ];
     let timed = |(tokens, width, dtypes, tier): (usize, usize, (&str, &str), Tier)| {
         let case = case::<O>(format!("t{tokens}_h{width}_{}", words(dtypes)), width, dtypes, tokens)?;
-        Some(case.tier(tier).judged_by(core_matrix::JUDGED_OF_VOCABULARY))
+        Some(case.tier(tier).judged_by(core_matrix::JUDGED_OF_WIDE))
     };
     // A vocabulary: more rows than these are a gigabyte and more.
     let matrix = [1, 8, 64, 512].map(|tokens| (tokens, 128_256));
