@@ -187,8 +187,7 @@ pub(super) fn bench_cases<O: Operator>() -> Vec<Case<O>> {
     ];
     let timed = |(tokens, width, dtype, tier): (usize, usize, &str, Tier)| {
         let case = case::<O>(format!("t{tokens}_h{width}_{dtype}"), width, dtype, &[], tokens)?;
-        let judged = if width < 10_000 { core_matrix::JUDGED } else { core_matrix::JUDGED_OF_WIDE };
-        Some(case.tier(tier).judged_by(judged))
+        Some(case.tier(tier).judged_by(core_matrix::JUDGED_OF_WIDE))
     };
     let matrix = core_matrix::TOKENS.into_iter().map(|tokens| (tokens, 14336));
     let matrix = matrix.chain(core_matrix::of_models(&core_matrix::INTERMEDIATE));
